@@ -127,15 +127,15 @@ tuned::File readTunedFile(const std::string& path, std::string& error) {
   }
 }
 
-bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const tuned::File& file,
+bool applyTuned(llvm::Function& kernel, const CodeIdentity& identity, const tuned::File& file,
                 const BuildFacts& build) {
-  const auto found = file.kernels.find(kernel.getName().str());
-  if (found == file.kernels.end())
+  const tuned::OfCode entry =
+      file.variantsFor(kernel.getName().str(), identity.staticHash, identity.codeHash);
+  if (!entry.hasName && entry.variants.empty())
     return false;
-  const tuned::Kernel& entry = found->second;
   llvm::Module& module = *kernel.getParent();
   std::string name = "'" + readableName(kernel.getName()) + "'";
-  const std::vector<tuned::Variant> ofCode = entry.variantsFor(staticHash);
+  const std::vector<tuned::Variant>& ofCode = entry.variants;
   if (ofCode.empty()) {
     warn(module,
          name + " is not the code that was tuned, and is built as it is: record and tune it again");

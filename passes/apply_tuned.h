@@ -8,6 +8,7 @@
 #include <string>
 
 #include "passes/build_facts.h"
+#include "passes/static_hash.h"
 #include "runtime/jit/tuned/file.h"
 
 namespace mneme::passes {
@@ -19,10 +20,10 @@ tuned::File readTunedFile(const std::string& path, std::string& error);
 /// limit of registers per thread, which is how launch bounds and MaxRegisters reach the machine
 /// code, and the pipeline (tuned_body.h). Must run before the ordinary pipeline. Warns about
 /// settings that only a tuned run can apply (specialisation, other dimensions), a pipeline that
-/// this compiler cannot run, and a stale kernel, whose IR (`staticHash`) differs from the tuned
+/// this compiler cannot run, and a stale kernel, whose IR (`identity`) differs from the tuned
 /// one. `build` describes how the program is compiled. A kernel without an entry is left unchanged.
 /// Returns whether the module changed.
-bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const tuned::File& file,
+bool applyTuned(llvm::Function& kernel, const CodeIdentity& identity, const tuned::File& file,
                 const BuildFacts& build);
 
 } // namespace mneme::passes

@@ -54,7 +54,8 @@ std::optional<Blob> blobOf(const Closure& closure, llvm::Module& module,
 }
 
 /// What is embedded is the code as it was written: this comes behind.
-bool applyFile(llvm::Module& module, llvm::ArrayRef<std::pair<llvm::Function*, uint64_t>> hashes,
+bool applyFile(llvm::Module& module,
+               llvm::ArrayRef<std::pair<llvm::Function*, CodeIdentity>> hashes,
                const EmbedOptions& options) {
   std::string error;
   tuned::File file = readTunedFile(options.tuned, error);
@@ -65,8 +66,8 @@ bool applyFile(llvm::Module& module, llvm::ArrayRef<std::pair<llvm::Function*, u
   for (const std::string& warning : file.warnings)
     warn(module, warning);
   bool changed = false;
-  for (auto [kernel, hash] : hashes)
-    changed |= applyTuned(*kernel, hash, file, options.build);
+  for (const auto& [kernel, identity] : hashes)
+    changed |= applyTuned(*kernel, identity, file, options.build);
   return changed;
 }
 
@@ -115,13 +116,13 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
     changed |= externalizeGlobals(module);
   // Every closure is cut before the first blob is added, so that none holds another's blob.
   llvm::SmallVector<Blob, 0> blobs;
-  llvm::SmallVector<std::pair<llvm::Function*, uint64_t>> hashes;
+  llvm::SmallVector<std::pair<llvm::Function*, CodeIdentity>> hashes;
   for (llvm::Function* kernel : chosen) {
     Closure closure = extractKernel(*kernel);
     if (const auto found = marks.find(kernel); found != marks.end())
       closure.marks = found->second;
     if (std::optional<Blob> blob = blobOf(closure, module, options)) {
-      hashes.emplace_back(kernel, blob->staticHash);
+      hashes.emplace_back(kernel, CodeIdentity{blob->staticHash, blob->codeHash});
       blobs.push_back(std::move(*blob));
     }
   }

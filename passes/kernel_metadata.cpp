@@ -20,8 +20,10 @@
 #include "passes/device_module.h"
 #include "passes/lambdas.h"
 #include "passes/shared_helpers.h"
+#include "passes/struct_fields.h"
 #include "passes/unrecorded_reads.h"
 #include "passes/unset_locals.h"
+#include "passes/value_kinds.h"
 #include "runtime/compiler/ir/compat.h"
 #include "runtime/compiler/ir/function_cells.h"
 #include "runtime/core/abi/argument.h"
@@ -33,30 +35,10 @@ namespace {
 using llvm::json::Array;
 using llvm::json::Object;
 
-std::string typeName(llvm::Type* type) {
-  if (auto* structType = llvm::dyn_cast<llvm::StructType>(type);
-      structType && structType->hasName())
-    return structType->getName().str();
-  std::string text;
-  llvm::raw_string_ostream(text) << *type;
-  return text;
-}
+using Fields = llvm::ArrayRef<std::optional<Array>>;
 
-bool isSpecializable(llvm::Type* type) {
-  return type->isIntegerTy(1) || type->isIntegerTy(8) || type->isIntegerTy(32) ||
-         type->isIntegerTy(64) || type->isFloatTy() || type->isDoubleTy() || type->isX86_FP80Ty() ||
-         type->isPPC_FP128Ty() || type->isFP128Ty();
-}
-
-ArgKind kindOf(llvm::Type* type) {
-  if (type->isPointerTy())
-    return ArgKind::Pointer;
-  if (type->isIntegerTy())
-    return ArgKind::Integer;
-  return type->isFloatingPointTy() ? ArgKind::Float : ArgKind::Aggregate;
-}
-
-Array describeArgs(const llvm::Function& kernel, const llvm::DataLayout& layout) {
+Array describeArgs(const llvm::Function& kernel, const llvm::DataLayout& layout,
+                   Fields fields = {}) {
   Array result;
   for (const llvm::Argument& argument : kernel.args()) {
     llvm::Type* inMemory = argument.getType();
@@ -71,13 +53,15 @@ Array describeArgs(const llvm::Function& kernel, const llvm::DataLayout& layout)
       size = layout.getTypeAllocSize(pointee).getFixedValue();
     }
     std::string name = argument.getName().str();
-    result.push_back(
-        Object{{"name", name.empty() ? "arg" + std::to_string(argument.getArgNo()) : name},
-               {"size", size},
-               {"align", align.value()},
-               {"kind", llvm::StringRef(nameOf(kind))},
-               {"type", typeName(inMemory)},
-               {"specializable", isSpecializable(argument.getType())}});
+    Object described{{"name", name.empty() ? "arg" + std::to_string(argument.getArgNo()) : name},
+                     {"size", size},
+                     {"align", align.value()},
+                     {"kind", llvm::StringRef(nameOf(kind))},
+                     {"type", typeName(inMemory)},
+                     {"specializable", isSpecializable(argument.getType())}};
+    if (!fields.empty() && fields[argument.getArgNo()])
+      described["fields"] = Array(*fields[argument.getArgNo()]);
+    result.push_back(std::move(described));
   }
   return result;
 }
@@ -419,7 +403,7 @@ std::string readableName(llvm::StringRef kernel) {
   return kernel.empty() ? std::string() : llvm::demangle(withoutUniqueSuffix(kernel));
 }
 
-llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
+llvm::json::Object describeClosure(const Closure& closure, const CodeIdentity& identity,
                                    const llvm::Module& original, const BuildFacts& build) {
   const llvm::Module& module = *closure.module;
   const llvm::Function* kernel =
@@ -427,11 +411,13 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
   const bool isGivenObjects = callsPointers(module) || !kernel;
   Object object{{"kernel", closure.kernel},
                 {"demangled", readableName(closure.kernel)},
-                {"static_hash", llvm::utohexstr(staticHash, true, 16)},
+                {"static_hash", llvm::utohexstr(identity.staticHash, true, 16)},
                 {"triple", compat::moduleTriple(module).str()},
                 {"arch", targetCpu(module, original)},
                 {"clang", compilerVersion(original)},
-                {"args", kernel ? describeArgs(*kernel, module.getDataLayout()) : Array()},
+                {"args", kernel ? describeArgs(*kernel, module.getDataLayout(),
+                                               describeFields(closure, original))
+                                : Array()},
                 {"globals", describeGlobals(module)},
                 {"shared_bytes", staticSharedBytes(module)},
                 {"max_threads", kernel ? maxThreads(*kernel) : 0},
@@ -440,6 +426,8 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
                 {"calls_pointers", callsPointers(module)},
                 {"tables", isGivenObjects ? describeTables(original) : Array()},
                 {"options", describeOptions(closure, original, build)}};
+  if (kernel)
+    object["code_hash"] = llvm::utohexstr(identity.codeHash, true, 16);
   if (closure.marks)
     object["jit"] = Object{{"marks", describeMarks(*closure.marks)},
                            {"lambdas", describeLambdas(module, kernel)}};

@@ -9,12 +9,13 @@
 
 #include "passes/build_facts.h"
 #include "passes/kernel_closure.h"
+#include "passes/static_hash.h"
 
 namespace mneme::passes {
 
 /// Returns the metadata object. `original` is the module that the closure was extracted from; it
 /// still has what extraction removes.
-llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
+llvm::json::Object describeClosure(const Closure& closure, const CodeIdentity& identity,
                                    const llvm::Module& original, const BuildFacts& build);
 
 /// Returns the metadata object of a marked host function, which has its own name in `module`.

@@ -65,11 +65,14 @@ Blob makeBlob(const Closure& closure, const llvm::Module& original, const BuildF
   }
   const llvm::SmallVector<char, 0> bitcode = bitcodeOf(*closure.module);
   const llvm::StringRef raw(bitcode.data(), bitcode.size());
-  const uint64_t hash =
-      staticHash(llvm::MemoryBufferRef(raw, "mneme closure"), closure.kernel, error);
+  const CodeIdentity identity =
+      identify(llvm::MemoryBufferRef(raw, "mneme closure"), closure.kernel, error);
   if (!error.empty())
     return {};
-  return packBlob(raw, describeClosure(closure, hash, original, build), hash);
+  Blob blob =
+      packBlob(raw, describeClosure(closure, identity, original, build), identity.staticHash);
+  blob.codeHash = identity.codeHash;
+  return blob;
 }
 
 } // namespace mneme::passes

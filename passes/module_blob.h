@@ -14,6 +14,7 @@ namespace mneme::passes {
 
 struct Blob {
   uint64_t staticHash = 0;
+  uint64_t codeHash = 0; ///< CodeIdentity::codeHash; 0: not a kernel's
   llvm::SmallVector<char, 0> bytes;
   size_t bitcodeOffset = 0; ///< of the compressed bitcode, which extends to the end of `bytes`
 };

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "runtime/compiler/ir/compat.h"
+#include "runtime/compiler/ir/module_machine.h"
 
 namespace mneme::passes {
 namespace {
@@ -33,24 +33,6 @@ private:
   std::string& errors_;
 };
 
-/// Tells passes what the target's instructions cost; null where the compiler lacks the target.
-std::unique_ptr<llvm::TargetMachine> machineFor(const llvm::Module& module) {
-  llvm::Triple triple = compat::moduleTriple(module);
-  std::string message;
-  const llvm::Target* target = compat::lookupTarget(triple, message);
-  if (!target)
-    return nullptr;
-  llvm::StringRef cpu, features;
-  for (const llvm::Function& function : module)
-    if (!function.isDeclaration() && function.hasFnAttribute("target-cpu")) {
-      cpu = function.getFnAttribute("target-cpu").getValueAsString();
-      features = function.getFnAttribute("target-features").getValueAsString();
-      break;
-    }
-  return compat::createTargetMachine(*target, triple, cpu, features, llvm::TargetOptions(),
-                                     llvm::CodeGenOptLevel::Aggressive);
-}
-
 std::string oneLine(llvm::StringRef text) {
   std::string line = text.trim().str();
   std::replace(line.begin(), line.end(), '\n', ' ');
@@ -65,7 +47,7 @@ std::string perform(llvm::LLVMContext& context, const Bitcode& code, ShieldedWor
       llvm::MemoryBufferRef(llvm::StringRef(code.data(), code.size()), "a copy"), context);
   if (!module)
     return llvm::toString(module.takeError());
-  std::unique_ptr<llvm::TargetMachine> machine = machineFor(**module);
+  std::unique_ptr<llvm::TargetMachine> machine = ir::machineFor(**module);
   if (!machine)
     return "this compiler makes no code for the target";
   std::string problem = work(**module, *machine);

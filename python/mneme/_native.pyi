@@ -107,6 +107,18 @@ class _Argument(TypedDict):
     size: int
     """In bytes."""
     is_specializable: bool
+    fields: list[_Member] | None
+    """Members of a structure that the kernel reads; None: unknown."""
+
+class _Member(TypedDict):
+    name: str
+    """ "s.n"; empty if unknown."""
+    type: str
+    kind: str
+    offset: int
+    size: int
+    """Both in bytes."""
+    is_specializable: bool
 
 class _BinaryKernel(TypedDict):
     kernel: str
@@ -129,6 +141,18 @@ def check_regex(text: str) -> None:
 
     Raises:
         InvalidArgument: Saying what is wrong.
+    """
+
+def check_tuned_kernels(text: str, path: _Path) -> None:
+    """Check the text of a tuned-kernels file with the reader of production runs.
+
+    Args:
+        text: The text.
+        path: What messages call the file.
+
+    Raises:
+        ArtifactCorrupt: If a production run would leave some of it out, or all.
+        Unsupported: If that is because a newer mneme wrote it.
     """
 
 def compiler_version() -> str:
@@ -237,6 +261,7 @@ def compile_ir(
     grid: _Dims = (1, 1, 1),
     block: _Dims = (1, 1, 1),
     specialized_args: dict[int, bytes] = {},
+    specialized_members: dict[tuple[int, int], bytes] = {},
     specialized_contents: dict[int, tuple[int, bytes]] = {},
     options_json: str = "",
     placed_globals: dict[str, int] = {},
@@ -265,6 +290,7 @@ def compile_ir(
         grid: Blocks.
         block: Threads of a block.
         specialized_args: Values of arguments to turn into constants, by index.
+        specialized_members: Values of members of structures, by index and offset in bytes.
         specialized_contents: What pointers lead to and structs passed by value hold, by index: type of
             the elements (runtime/core/abi/jit_mark.h) and bytes.
         options_json: Ahead-of-time options to honour, as recorded.

@@ -14,17 +14,17 @@ from collections.abc import Mapping
 from dataclasses import Field, InitVar, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from mneme.arguments import argument_paths, known_paths
 from mneme.errors import InvalidArgument
 from mneme.knobs import CODE_NUMBERS, CodeNumbers
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable
 
 __all__ = [
     "ConfigurationChanges",
     "ExperimentConfiguration",
     "ExperimentResult",
-    "argument_indices",
     "dim3",
 ]
 
@@ -82,24 +82,6 @@ class dim3(ctypes.Structure):
         return (dim3, (self.x, self.y, self.z))
 
 
-def argument_indices(told: str | int | Sequence[int]) -> tuple[int, ...]:
-    """Return the numbers of arguments, each once, in order.
-
-    Args:
-        told: As in "0,2", or as numbers.
-
-    Raises:
-        InvalidArgument: If it is no list of numbers.
-    """
-    parts = told.split(",") if isinstance(told, str) else [told] if isinstance(told, int) else told
-    words = [str(part).strip() for part in parts]
-    if not all(word.isascii() and word.isdigit() for word in words):
-        raise InvalidArgument(
-            f"specialized_args is '{told}', not numbers of arguments such as '0,2'"
-        )
-    return tuple(sorted({int(word) for word in words}))
-
-
 # What is said of a field beside its type. Switches are fields that are true or false.
 _ONLY_WITH = "only with"
 """The switch without which the field has no effect."""
@@ -152,7 +134,7 @@ class ExperimentConfiguration(CodeNumbers):
     """Hide everything but the kernel."""
 
     specialized_args: str = field(default="", metadata={_OWN: True, _ONLY_WITH: "specialize"})
-    """Indices of the arguments that `specialize` fixes, as "0,2"; empty: all scalar ones."""
+    """What `specialize` fixes: arguments, members of structures ("0,2+8"); empty: all it can."""
 
     codegen_method: InitVar[object] = None
     """Accepted from older scripts and ignored."""
@@ -220,17 +202,20 @@ class ExperimentConfiguration(CodeNumbers):
             if not getattr(self, switch):
                 setattr(self, name, _OWN_FIELDS.get(name, 0))
 
-    def fixed_args(self, scalars: Sequence[int]) -> tuple[int, ...]:
-        """Return the indices of the arguments that become constants, of the scalar ones.
+    def constants(self, known: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the paths of the arguments and members that become constants.
+
+        Args:
+            known: As of `constant_paths`.
 
         Raises:
-            InvalidArgument: If `specialized_args` is no list of numbers.
+            InvalidArgument: If `specialized_args` is no list of paths.
         """
         if not self.specialize:
             return ()
         if not self.specialized_args:
-            return tuple(scalars)
-        return argument_indices(self.specialized_args)
+            return tuple(known)
+        return known_paths(argument_paths(self.specialized_args), known)
 
     def code_numbers(self) -> dict[str, Any]:
         """Return the values of CODE_NUMBERS, whole numbers, by their keys."""

@@ -1,9 +1,8 @@
 #include "runtime/bindings/binary_kernels.h"
 
-#include <cstring>
-#include <elf.h>
 #include <optional>
 
+#include "runtime/core/base/elf_file.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/file.h"
 #include "runtime/core/embed/containers.h"
@@ -12,24 +11,9 @@ namespace mneme::bindings {
 
 namespace {
 
-using embed::Bytes;
-
 constexpr uint64_t kBundleAlignment = 4096;
 constexpr uint64_t kFatBinaryAlignment = 8;
 constexpr uint64_t kLargestProgram = uint64_t{16} << 30;
-
-template <typename Value> bool readAt(Bytes file, uint64_t offset, Value& value) {
-  if (offset > file.size() || sizeof value > file.size() - offset)
-    return false;
-  std::memcpy(&value, file.data() + offset, sizeof value);
-  return true;
-}
-
-bool isName(Bytes names, uint64_t offset, const char* wanted) {
-  const size_t length = std::strlen(wanted) + 1;
-  const std::optional<Bytes> name = embed::slice(names, offset, length);
-  return name && std::memcmp(name->data(), wanted, length) == 0;
-}
 
 struct Sections {
   std::vector<Bytes> fatBinaries;
@@ -38,29 +22,20 @@ struct Sections {
 };
 
 /// The sections of a host ELF file that hold code with blobs.
-Sections sectionsOf(Bytes file) {
-  Elf64_Ehdr head;
+Sections sectionsOf(Bytes bytes) {
   Sections found;
-  if (!readAt(file, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(Elf64_Shdr))
+  const std::optional<elf::File> file = elf::File::in(bytes);
+  if (!file)
     return found;
-  const auto section = [&](uint64_t index, Elf64_Shdr& header) {
-    return readAt(file, head.e_shoff + index * sizeof(Elf64_Shdr), header);
-  };
-  Elf64_Shdr names, header;
-  if (!section(head.e_shstrndx, names))
-    return found;
-  const std::optional<Bytes> nameBytes = embed::slice(file, names.sh_offset, names.sh_size);
-  for (uint64_t i = 0; nameBytes && i < head.e_shnum && section(i, header); ++i) {
-    const std::optional<Bytes> content = embed::slice(file, header.sh_offset, header.sh_size);
+  for (const elf::Section& section : file->sections()) {
+    const std::optional<Bytes> content = file->content(section);
     if (!content)
       continue;
-    if (isName(*nameBytes, header.sh_name, embed::kFatBinarySection) ||
-        isName(*nameBytes, header.sh_name, "__nv_relfatbin"))
+    if (section.name == embed::kFatBinarySection || section.name == "__nv_relfatbin")
       found.fatBinaries.push_back(*content);
-    else if (isName(*nameBytes, header.sh_name, embed::kBundleSection))
+    else if (section.name == embed::kBundleSection)
       found.bundles.push_back(*content);
-    else if (isName(*nameBytes, header.sh_name, embed::kHostFunctionSection))
+    else if (section.name == embed::kHostFunctionSection)
       found.hostFunctions = *content;
   }
   return found;
@@ -72,7 +47,7 @@ std::vector<Bytes> splitFatBinaries(Bytes section) {
   uint64_t step = 0;
   for (uint64_t offset = 0; offset < section.size(); offset += step) {
     const std::optional<uint64_t> size = embed::statedFatBinarySize(section.subspan(offset));
-    const std::optional<Bytes> whole = embed::slice(section, offset, size.value_or(0));
+    const std::optional<Bytes> whole = slice(section, offset, size.value_or(0));
     if (size && whole)
       found.push_back(*whole);
     step = size && whole

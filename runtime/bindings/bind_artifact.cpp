@@ -46,6 +46,21 @@ py::object toDict(const artifact::Annotation& annotation) {
   return dict;
 }
 
+py::object toList(const std::vector<ArgField>& fields) {
+  py::list list;
+  for (const ArgField& field : fields) {
+    py::dict dict;
+    dict["name"] = toText(field.name);
+    dict["type"] = toText(field.type);
+    dict["kind"] = nameOf(field.kind);
+    dict["offset"] = field.offset;
+    dict["size"] = field.sizeBytes;
+    dict["is_specializable"] = field.isSpecializable;
+    list.append(dict);
+  }
+  return list;
+}
+
 py::list toList(const std::vector<KernelArg>& args) {
   py::list list;
   for (const KernelArg& arg : args) {
@@ -55,6 +70,7 @@ py::list toList(const std::vector<KernelArg>& args) {
     dict["kind"] = nameOf(arg.kind);
     dict["size"] = arg.sizeBytes;
     dict["is_specializable"] = arg.isSpecializable;
+    dict["fields"] = arg.fields ? toList(*arg.fields) : py::none();
     list.append(dict);
   }
   return list;

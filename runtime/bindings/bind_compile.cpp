@@ -44,6 +44,7 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
                    bool prune, bool internalize, bool setLaunchBounds, uint32_t maxThreads,
                    uint32_t minBlocksPerSm, bool specializeDims, const Dims& grid,
                    const Dims& block, const std::map<uint32_t, py::bytes>& specializedArgs,
+                   const std::map<std::pair<uint32_t, uint32_t>, py::bytes>& specializedMembers,
                    const std::map<uint32_t, std::pair<int32_t, py::bytes>>& specializedContents,
                    const std::string& optionsJson,
                    const std::map<std::string, uint64_t>& placedGlobals,
@@ -67,6 +68,9 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
   std::copy(block.begin(), block.end(), request.block);
   for (const auto& [index, value] : specializedArgs)
     request.specializedArgs.push_back({index, fromBytes(value)});
+  for (const auto& [path, value] : specializedMembers)
+    request.specializedArgs.push_back(
+        {.index = path.first, .bytes = fromBytes(value), .offset = path.second});
   for (const auto& [index, content] : specializedContents)
     request.specializedArgs.push_back(
         {.index = index, .bytes = fromBytes(content.second), .content = content.first});
@@ -150,6 +154,7 @@ void bindCompile(py::module_& module) {
              arg("max_threads") = 0, arg("min_blocks_per_sm") = 0, arg("specialize_dims") = false,
              arg("grid") = one, arg("block") = one,
              arg("specialized_args") = std::map<uint32_t, py::bytes>(),
+             arg("specialized_members") = std::map<std::pair<uint32_t, uint32_t>, py::bytes>(),
              arg("specialized_contents") = std::map<uint32_t, std::pair<int32_t, py::bytes>>(),
              arg("options_json") = "", arg("placed_globals") = std::map<std::string, uint64_t>(),
              arg("code_numbers") = std::map<std::string, uint32_t>(), arg("assembler_options") = "",

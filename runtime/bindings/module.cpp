@@ -1,8 +1,10 @@
 // The module mneme._native: each bind_*.cpp adds its part.
+#include <pybind11/stl/filesystem.h>
 #include <regex>
 
 #include "runtime/bindings/bindings.h"
 #include "runtime/core/base/error.h"
+#include "runtime/jit/tuned/file.h"
 
 namespace {
 
@@ -23,6 +25,8 @@ PYBIND11_MODULE(_native, module) {
   module.def("version", [] { return MNEME_VERSION; });
   mneme::bindings::registerErrors();
   module.def("check_regex", &checkRegex, pybind11::arg("text"));
+  module.def("check_tuned_kernels", &mneme::tuned::checkText, pybind11::arg("text"),
+             pybind11::arg("path"), pybind11::call_guard<pybind11::gil_scoped_release>());
   mneme::bindings::bindArtifact(module);
   mneme::bindings::bindCompile(module);
   mneme::bindings::bindDevice(module);

@@ -13,6 +13,7 @@
 #include "runtime/compiler/ir/compat.h"
 #include "runtime/compiler/ir/function_cells.h"
 #include "runtime/compiler/ir/line_directives.h"
+#include "runtime/compiler/ir/module_machine.h"
 #include "runtime/compiler/ir/pipeline_tuning.h"
 #include "runtime/compiler/ir/prune.h"
 #include "runtime/compiler/llvm_options.h"
@@ -24,6 +25,7 @@
 #include "runtime/compiler/module/placed_globals.h"
 #include "runtime/compiler/module/shared_arrays.h"
 #include "runtime/compiler/module/specialize.h"
+#include "runtime/compiler/module/struct_members.h"
 #include "runtime/compiler/module/unit.h"
 #include "runtime/compiler/module/variables_kernel.h"
 #include "runtime/compiler/pass_pipeline.h"
@@ -31,7 +33,6 @@
 #include "runtime/core/abi/variable_names.h"
 #include "runtime/core/base/hash.h"
 #include "runtime/emulator/lowering/lower.h"
-#include "runtime/emulator/lowering/steps.h"
 
 namespace mneme::compile {
 namespace {
@@ -280,6 +281,7 @@ void CompileJob::specialize(llvm::Function& kernel) {
   specializeLambdas(trace);
   specializeSharedArrays(*module_, trace);
   specializeDimensions(trace);
+  specializeStructs(kernel, trace); // inlines the functions that the others look for
   if (request_.setLaunchBounds) {
     const uint32_t threads = request_.maxThreads
                                  ? request_.maxThreads
@@ -303,6 +305,21 @@ void CompileJob::specializeLambdas(TraceText trace) {
     keepLocalsInRegisters(*function);
     makeFieldsConstant(*function, values, end - begin, trace);
   }
+}
+
+void CompileJob::specializeStructs(llvm::Function& kernel, TraceText trace) {
+  const llvm::ArrayRef values(request_.specializedArgs, request_.specializedArgCount);
+  const auto isMember = [](const mneme_arg_value& value) {
+    return value.content == MNEME_CONSTANT_MEMBER;
+  };
+  if (llvm::none_of(values, isMember))
+    return;
+  // For the CPU device, too, the code is still that of a GPU.
+  const std::unique_ptr<llvm::TargetMachine> machine = ir::machineFor(*module_);
+  if (!machine)
+    throw Error(ErrorCode::Internal,
+                "this LLVM makes no code for '" + compat::moduleTriple(*module_).str() + "'");
+  specializeMembers(kernel, values, *machine, trace);
 }
 
 void CompileJob::specializeDimensions(TraceText trace) {

@@ -73,6 +73,7 @@ private:
   llvm::PipelineTuningOptions tuning() const;
   void lowerForCpu();
   void specializeLambdas(TraceText trace);
+  void specializeStructs(llvm::Function& kernel, TraceText trace);
   void specializeDimensions(TraceText trace);
   void placeEarly();
   void placeLate();

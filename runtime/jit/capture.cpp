@@ -16,7 +16,7 @@ bool capture(const void* kernel, mneme_capture_taker take, void* user) {
   const char* name = nullptr;
   if (!mneme_rt_find_kernel(kernel, &module, &name))
     return false;
-  CodeReader reader([](const std::string&) { return false; });
+  CodeReader reader([](const embed::KernelBlob&) { return false; });
   const std::optional<KernelCode> code = reader.find(kernel, module, name);
   if (!code || !code->blob->marks)
     return false;

@@ -46,8 +46,9 @@ std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
 Engine::Engine(Settings settings, tuned::File file, Services services)
     : settings_(std::move(settings)), file_(std::move(file)), services_(std::move(services)),
-      pool_(*new Pool(settings_.asyncThreads)),
-      reader_([this](const std::string& kernel) { return file_.find(kernel) != nullptr; }),
+      pool_(*new Pool(settings_.asyncThreads)), reader_([this](const embed::KernelBlob& kernel) {
+        return file_.find(kernel.kernel) || file_.names.contains(kernel.codeHash);
+      }),
       report_("JitEngineDevice", reportNames(settings_)) {}
 
 int Engine::launchOtherwise(const mneme_launch& launch) {
@@ -133,19 +134,19 @@ Kernel* Engine::resolve(const mneme_launch& launch) noexcept {
 Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
                            const char* name) {
   const tuned::Kernel* const tuned = file_.find(name);
-  if (!tuned)
+  if (!tuned && !settings_.hasMarks && file_.names.empty()) {
     warnOfOtherCode(name);
-  if (!tuned && !settings_.hasMarks)
     return &untuned_;
+  }
   try {
     const Stopwatch watch(counters_.readNs);
     std::optional<KernelCode> code = tuned ? reader_.read(launch.kernel, module, name)
                                            : reader_.find(launch.kernel, module, name);
-    if (!code || (!tuned && !code->blob->marks))
+    if (!code) {
+      warnOfOtherCode(name);
       return &untuned_;
-    std::vector<tuned::Variant> variants;
-    if (tuned)
-      variants = tunedVariants(*tuned, *code);
+    }
+    std::vector<tuned::Variant> variants = tunedVariants(*code);
     std::optional<tuned::Variant> own;
     if (code->blob->marks && settings_.hasMarks)
       own = markedVariant(settings_.marked, module->vendor != 0);
@@ -168,12 +169,20 @@ Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry*
 }
 
 /// Returns none, and reports it, if the file is for other code.
-std::vector<tuned::Variant> Engine::tunedVariants(const tuned::Kernel& tuned,
-                                                  const KernelCode& code) {
-  const std::vector<tuned::Variant> ofCode = tuned.variantsFor(code.blob->staticHash);
-  if (ofCode.empty())
-    warnOfCode(code.name, "hash " + toHex(code.blob->staticHash) + ", tuned " + tuned.hashesText());
-  return fittingVariants(ofCode, code);
+std::vector<tuned::Variant> Engine::tunedVariants(const KernelCode& code) {
+  const embed::KernelBlob& blob = *code.blob;
+  const tuned::OfCode ofCode = file_.variantsFor(code.name, blob.staticHash, blob.codeHash);
+  if (!ofCode.otherName.empty() && stale_.insert(code.name).second)
+    warn(
+        "kernel '" + code.name + "' has the code that was tuned as '" + ofCode.otherName +
+            "', and runs as that was tuned; 'mneme deploy --rebase' writes the file for this build",
+        quoted(code.name));
+  if (ofCode.variants.empty() && ofCode.hasName)
+    warnOfCode(code.name,
+               "hash " + toHex(blob.staticHash) + ", tuned " + file_.find(code.name)->hashesText());
+  else if (ofCode.variants.empty())
+    warnOfOtherCode(code.name);
+  return fittingVariants(ofCode.variants, code);
 }
 
 void Engine::warnOfOtherCode(const std::string& name) {
@@ -211,7 +220,7 @@ std::vector<tuned::Variant> Engine::fittingVariants(const std::vector<tuned::Var
 }
 
 tuned::Variant Engine::fitted(tuned::Variant variant, size_t index, const KernelCode& code) const {
-  setKinds(variant.match, *code.blob);
+  completeMatch(variant.match, *code.blob);
   if (code.blob->marks)
     variant.specializeArgs |= !variant.saysSpecializeArgs;
   else

@@ -79,7 +79,7 @@ private:
   Kernel* resolve(const mneme_launch& launch) noexcept;
   Kernel* makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
                      const char* name);
-  std::vector<tuned::Variant> tunedVariants(const tuned::Kernel& tuned, const KernelCode& code);
+  std::vector<tuned::Variant> tunedVariants(const KernelCode& code);
   /// Reports, once per kernel, that the file has the kernel only with another code hash in its
   /// name.
   void warnOfOtherCode(const std::string& name);

@@ -27,8 +27,16 @@ std::string textOf(const tuned::Dims& dims) {
   return textOf(dims.grid) + ", " + textOf(dims.block);
 }
 
-std::string textOf(const KernelArg& arg, const std::vector<std::byte>& value) {
-  if (arg.kind == ArgKind::Integer && value.size() <= sizeof(int64_t))
+/// "n"; "f.s.n" or "f+8", the member of a structure.
+std::string nameOf(const KernelArg& arg, const ArgField* member) {
+  if (!member)
+    return arg.name;
+  return arg.name +
+         (member->name.empty() ? '+' + std::to_string(member->offset) : '.' + member->name);
+}
+
+std::string textOf(ArgKind kind, const std::vector<std::byte>& value) {
+  if (kind == ArgKind::Integer && value.size() <= sizeof(int64_t))
     return std::to_string(tuned::integerOf(value));
   std::string hex = "0x";
   for (size_t i = value.size(); i > 0; --i)
@@ -73,9 +81,12 @@ void Engine::tracePlan(const Kernel& kernel, const LaunchShape& shape, const tun
 void Engine::traceValues(const Binary& binary) const {
   const embed::KernelBlob& blob = *binary.kernel().code().blob;
   const std::string begin = "[specialization] " + binary.kernel().label() + ": ";
-  for (const ArgValue& arg : binary.spec().values)
-    services_.trace(begin + "argument " + std::to_string(arg.index) + " '" +
-                    blob.args[arg.index].name + "' = " + textOf(blob.args[arg.index], arg.bytes));
+  for (const ArgValue& value : binary.spec().values) {
+    const KernelArg& arg = blob.args[value.index];
+    const ArgField* const member = value.offset ? arg.findField(*value.offset) : nullptr;
+    services_.trace(begin + "argument " + std::to_string(value.index) + " '" + nameOf(arg, member) +
+                    "' = " + textOf(member ? member->kind : arg.kind, value.bytes));
+  }
   if (binary.variant().specializeDims)
     services_.trace(begin + "dimensions = " + textOf(binary.spec().dims));
   if (binary.variant().launchBounds)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace mneme::jit {
 namespace {
@@ -22,20 +23,14 @@ bool sameBytes(const void* left, const void* right, size_t size) noexcept {
   return std::memcmp(left, right, size) == 0;
 }
 
-/// Values of arguments that variants are chosen by.
-void addMatched(const std::vector<tuned::Variant>& variants, std::vector<uint32_t>& indices) {
-  for (const tuned::Variant& variant : variants) {
-    std::ranges::copy(variant.guards.args, std::back_inserter(indices));
-    if (variants.size() > 1 || variant.launch)
-      for (const ArgValue& arg : variant.match.args)
-        indices.push_back(arg.index);
-  }
-}
+/// Values of arguments that variants are chosen by, and their sizes.
+using Decisive = std::map<ArgPath, size_t>;
 
-void makeUnique(std::vector<uint32_t>& indices) {
-  std::ranges::sort(indices);
-  const auto repeated = std::ranges::unique(indices);
-  indices.erase(repeated.begin(), repeated.end());
+void addMatched(const std::vector<tuned::Variant>& variants, Decisive& decisive) {
+  for (const tuned::Variant& variant : variants)
+    for (const ArgValue& arg : variant.match.args)
+      if (variants.size() > 1 || variant.launch || variant.guards.cover(arg))
+        decisive[arg.path()] = arg.bytes.size();
 }
 
 } // namespace
@@ -43,14 +38,14 @@ void makeUnique(std::vector<uint32_t>& indices) {
 Kernel::Kernel(KernelCode code, std::vector<tuned::Variant> variants,
                std::optional<tuned::Variant> own)
     : code_(std::move(code)), variants_(std::move(variants)), own_(std::move(own)) {
-  std::vector<uint32_t> indices;
-  addMatched(variants_, indices);
+  Decisive decisive;
+  addMatched(variants_, decisive);
   for (const tuned::Variant& variant : variants_)
     if (!isMarked())
-      std::ranges::copy(specializedArgs(variant, *code_.blob), std::back_inserter(indices));
-  makeUnique(indices);
-  for (const uint32_t index : indices)
-    decisive_.emplace_back(index, code_.blob->args[index].sizeBytes);
+      for (const ArgPath& path : specializedArgs(variant, *code_.blob))
+        decisive[path] = placeOf(path, code_.blob->args).sizeBytes;
+  for (const auto& [path, sizeBytes] : decisive)
+    decisive_.emplace_back(path, sizeBytes);
   if (isMarked() && ((own_ && own_->specializeArgs) ||
                      std::ranges::any_of(variants_, &tuned::Variant::specializeArgs)))
     for (const mneme_jit_mark& mark : *code_.blob->marks)
@@ -77,8 +72,8 @@ std::vector<compile::LambdaValue> Kernel::lambdaValues(void** args) const {
 std::vector<ValueSource> Kernel::valueSources(const tuned::Variant& variant) const {
   std::vector<ValueSource> sources;
   if (!isMarked())
-    for (const uint32_t index : specializedArgs(variant, *code_.blob))
-      sources.emplace_back(index, code_.blob->args[index].sizeBytes);
+    for (const ArgPath& path : specializedArgs(variant, *code_.blob))
+      sources.emplace_back(path, placeOf(path, code_.blob->args).sizeBytes);
   else if (variant.specializeArgs)
     for (const mneme_jit_mark& mark : *code_.blob->marks)
       sources.emplace_back(mark);

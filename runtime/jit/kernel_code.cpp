@@ -51,9 +51,16 @@ std::shared_ptr<const embed::BlobSet> CodeReader::unit(const mneme_module_entry*
     all->modules.insert(all->modules.end(), one.modules.begin(), one.modules.end());
   }
   std::erase_if(all->kernels,
-                [&](const auto& item) { return !isWanted_(item.first) && !item.second->marks; });
+                [&](const auto& item) { return !isWanted_(*item.second) && !item.second->marks; });
   const std::lock_guard lock(mutex_);
   return units_[module] = std::move(all);
+}
+
+void CodeReader::visit(const mneme_module_entry* module) noexcept {
+  try {
+    unit(module);
+  } catch (const std::exception&) { // a launch reports it
+  }
 }
 
 KernelCode CodeReader::read(const void* handle, const mneme_module_entry* module,

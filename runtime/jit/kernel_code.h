@@ -32,7 +32,7 @@ std::vector<embed::KernelGlobal> globalsOf(const KernelCode& code);
 class CodeReader {
 public:
   /// Keeps only marked kernels and those for which `isWanted` returns true in memory.
-  explicit CodeReader(std::function<bool(const std::string& kernel)> isWanted)
+  explicit CodeReader(std::function<bool(const embed::KernelBlob&)> isWanted)
       : isWanted_(std::move(isWanted)) {}
 
   /// Returns nothing if the kernel carries no IR. \throws Error{ArtifactCorrupt, Unsupported}
@@ -40,12 +40,14 @@ public:
                                  const char* name);
   /// Like find(). \throws Error{NotFound} if the kernel carries no IR.
   KernelCode read(const void* handle, const mneme_module_entry* module, const char* name);
+  /// Reads a unit, if it can be read.
+  void visit(const mneme_module_entry* module) noexcept;
   void forget(const mneme_module_entry* module);
 
 private:
   std::shared_ptr<const embed::BlobSet> unit(const mneme_module_entry* module);
 
-  std::function<bool(const std::string& kernel)> isWanted_;
+  std::function<bool(const embed::KernelBlob&)> isWanted_;
   std::mutex mutex_; ///< of units_
   std::map<const mneme_module_entry*, std::shared_ptr<const embed::BlobSet>> units_;
 };

@@ -33,16 +33,15 @@ compile::Knobs knobsOf(const tuned::Variant& variant, const mneme_dim3& block, b
 
 } // namespace
 
-std::vector<uint32_t> specializedArgs(const tuned::Variant& variant,
-                                      const embed::KernelBlob& blob) {
+std::vector<ArgPath> specializedArgs(const tuned::Variant& variant, const embed::KernelBlob& blob) {
   if (!variant.specializeArgs)
     return {};
   if (variant.specializedArgs)
     return *variant.specializedArgs;
-  std::vector<uint32_t> all;
+  std::vector<ArgPath> all;
   for (uint32_t i = 0; i < blob.args.size(); ++i)
     if (blob.args[i].isSpecializable)
-      all.push_back(i);
+      all.push_back({i});
   return all;
 }
 
@@ -52,32 +51,54 @@ std::string whyUnfit(const tuned::Variant& variant, const embed::KernelBlob& blo
         blob.args[arg.index].sizeBytes != arg.bytes.size())
       return "Match names argument " + std::to_string(arg.index) + " as a value of " +
              std::to_string(arg.bytes.size()) + " bytes, which the kernel does not have";
-  if (variant.specializeArgs && variant.specializedArgs)
-    for (const uint32_t index : *variant.specializedArgs)
-      if (index >= blob.args.size() || !blob.args[index].isSpecializable)
-        return "SpecializedArgs names argument " + std::to_string(index) +
-               ", whose value cannot become a constant";
+  if (!variant.specializeArgs || !variant.specializedArgs)
+    return "";
+  for (const ArgPath& path : *variant.specializedArgs) {
+    bool isFound = false;
+    if (path.index < blob.args.size())
+      visitConstants(path.index, blob.args[path.index],
+                     [&](const ArgPath& one) { isFound |= one == path; });
+    if (!isFound)
+      return (path.offset ? "SpecializedMembers names the member at offset " +
+                                std::to_string(*path.offset) + " of argument "
+                          : std::string("SpecializedArgs names argument ")) +
+             std::to_string(path.index) + ", whose value cannot become a constant";
+  }
   return "";
 }
 
 std::string whyKeepsDims(const tuned::Variant& variant, const KernelCode& code) {
   if (code.modules.size() > 1)
     return "its code is linked with other units, which may not be as they were when it was tuned";
-  for (uint32_t i = 0; i < code.blob->args.size(); ++i)
-    if (code.blob->args[i].isValue() &&
+  for (uint32_t i = 0; i < code.blob->args.size(); ++i) {
+    bool hasValues = false;
+    code.blob->args[i].visitValues([&](auto...) { hasValues = true; });
+    if (hasValues &&
         std::ranges::find(variant.match.args, i, &ArgValue::index) == variant.match.args.end())
       return "Match does not say what argument " + std::to_string(i) +
              " was; write the file again with 'mneme deploy'";
+  }
   return "";
 }
 
-void setKinds(tuned::Match& match, const embed::KernelBlob& blob) {
-  for (ArgValue& arg : match.args) {
+void completeMatch(tuned::Match& match, const embed::KernelBlob& blob) {
+  std::vector<ArgValue> args;
+  for (const ArgValue& arg : match.args) {
     const KernelArg& known = blob.args[arg.index];
-    // Other integers, as of bit fields, say nothing of how near a launch is.
-    const bool isCount = arg.kind == ArgKind::Integer && known.isSpecializable;
-    arg.kind = known.kind == ArgKind::Integer && !isCount ? ArgKind::Unknown : known.kind;
+    known.visitValues([&](uint64_t offset, uint64_t sizeBytes, ArgKind kind) {
+      // Other integers, as of bit fields, say nothing of how near a launch is.
+      const ArgField* field = known.findField(offset);
+      const bool isCount =
+          field ? field->isSpecializable : arg.kind == ArgKind::Integer && known.isSpecializable;
+      const auto begin = arg.bytes.begin() + offset;
+      args.push_back(
+          {.index = arg.index,
+           .bytes = {begin, begin + sizeBytes},
+           .kind = kind == ArgKind::Integer && !isCount ? ArgKind::Unknown : kind,
+           .offset = field ? std::optional(static_cast<uint32_t>(offset)) : std::nullopt});
+    });
   }
+  match.args = std::move(args);
 }
 
 tuned::Variant markedVariant(const MarkedDefaults& defaults, bool boundsIndices) {
@@ -122,7 +143,8 @@ uint64_t requestHash(const KernelCode& code, const compile::Request& request) {
     add(request.block[axis]);
   }
   for (const ArgValue& arg : request.specializedArgs) {
-    key += std::to_string(arg.index) + '=' + std::to_string(arg.bytes.size()) + ':';
+    key += std::to_string(arg.index) + (arg.offset ? '+' + std::to_string(*arg.offset) : "") + '=' +
+           std::to_string(arg.bytes.size()) + ':';
     key.append(reinterpret_cast<const char*>(arg.bytes.data()), arg.bytes.size());
   }
   for (const compile::LambdaValue& field : request.lambdaValues) {

@@ -12,8 +12,8 @@
 
 namespace mneme::jit {
 
-/// Returns the indices of the arguments that `variant` turns into constants.
-std::vector<uint32_t> specializedArgs(const tuned::Variant& variant, const embed::KernelBlob& blob);
+/// Returns the arguments, and members of structures, that `variant` turns into constants.
+std::vector<ArgPath> specializedArgs(const tuned::Variant& variant, const embed::KernelBlob& blob);
 
 /// Returns why a variant does not fit this kernel: it names arguments that the kernel does not
 /// have, or has in another size. Empty if it fits.
@@ -23,9 +23,10 @@ std::string whyUnfit(const tuned::Variant& variant, const embed::KernelBlob& blo
 /// has code or arguments that Match does not cover. Empty if other dimensions are safe.
 std::string whyKeepsDims(const tuned::Variant& variant, const KernelCode& code);
 
-/// Completes the match of a fitting variant with the kinds of arguments, which only the kernel
-/// knows.
-void setKinds(tuned::Match& match, const embed::KernelBlob& blob);
+/// Completes the match of a fitting variant with what only the kernel knows: the kinds of
+/// arguments, and which members of structures it reads. Only these remain of a structure, without
+/// pointers.
+void completeMatch(tuned::Match& match, const embed::KernelBlob& blob);
 
 /// What a binary is made for.
 struct BinarySpec {

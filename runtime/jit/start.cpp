@@ -60,12 +60,32 @@ bool isRegistered(const tuned::File& file) {
   return search.isFound;
 }
 
+/// Whether a kernel has the code of an entry, under another name. Reads all code of the program.
+bool hasCodeOf(const tuned::File& file) {
+  if (file.names.empty())
+    return false;
+  std::vector<const mneme_module_entry*> modules;
+  mneme_rt_visit_modules(
+      [](void* user, const mneme_module_entry* module) {
+        static_cast<std::vector<const mneme_module_entry*>*>(user)->push_back(module);
+      },
+      &modules);
+  bool isFound = false;
+  CodeReader reader([&](const embed::KernelBlob& kernel) {
+    return isFound |= file.names.contains(kernel.codeHash);
+  });
+  for (const mneme_module_entry* module : modules)
+    if (!isFound)
+      reader.visit(module);
+  return isFound;
+}
+
 /// Why the file changes nothing in this program; empty if it may.
 std::string whyIdle(const tuned::File& file, const std::filesystem::path& path) {
   const std::string begin = "PROTEUS_TUNED_KERNELS changes nothing: '" + path.string() + "' ";
   if (file.kernels.empty())
     return file.warnings.empty() ? begin + "names no kernel" : "";
-  if (isRegistered(file) || mneme_rt_modules_are_expected())
+  if (isRegistered(file) || mneme_rt_modules_are_expected() || hasCodeOf(file))
     return "";
   std::set<std::string> names; // in an order that does not change
   for (const auto& [name, kernel] : file.kernels)

@@ -30,7 +30,8 @@ int64_t integerAt(const void* place, uint32_t sizeBytes, bool isUnsigned) noexce
 } // namespace
 
 const void* ValueSource::place(void** args) const noexcept {
-  const void* const argument = args[mark_.argument];
+  const void* const argument =
+      static_cast<const std::byte*>(args[mark_.argument]) + offset_.value_or(0);
   if (!isPointee())
     return argument;
   const void* pointer = nullptr;
@@ -64,7 +65,8 @@ void ValueSource::refuseNonsense(void** args) const {
 
 ArgValue ValueSource::value(void** args) const {
   const auto* bytes = static_cast<const std::byte*>(place(args));
-  ArgValue value{mark_.argument, {bytes, bytes + sizeBytes(args)}};
+  ArgValue value{
+      .index = mark_.argument, .bytes = {bytes, bytes + sizeBytes(args)}, .offset = offset_};
   if (mark_.type == MNEME_CONSTANT_ARRAY || mark_.type == MNEME_CONSTANT_STATIC_ARRAY)
     value.content = mark_.elementType;
   else if (mark_.type == MNEME_CONSTANT_OBJECT)

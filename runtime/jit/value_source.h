@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,9 +15,9 @@ namespace mneme::jit {
 /// One argument whose value, or the memory it points to, becomes a constant.
 class ValueSource {
 public:
-  /// The argument's own bytes.
-  ValueSource(uint32_t index, uint64_t sizeBytes) : mark_{} {
-    mark_.argument = index;
+  /// The bytes of an argument, or of a member of it, themselves.
+  ValueSource(const ArgPath& path, uint64_t sizeBytes) : mark_{}, offset_(path.offset) {
+    mark_.argument = path.index;
     mark_.countArgument = -1;
     mark_.sizeBytes = sizeBytes;
     mark_.count = 1;
@@ -43,6 +44,7 @@ public:
 
 private:
   mneme_jit_mark mark_;
+  std::optional<uint32_t> offset_;
 };
 
 /// Returns the values of those `sources` that can be read, in their order.

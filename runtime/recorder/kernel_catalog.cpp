@@ -195,8 +195,10 @@ uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
   if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1)
     hash = combineHashes(hash, hash64(std::as_bytes(std::span(&cluster, 1))));
   for (size_t index = 0; index < blob.args.size(); ++index)
-    if (blob.args[index].kind != ArgKind::Pointer)
-      hash = combineHashes(hash, hash64(argBytes(launch.args, index, blob.args[index].sizeBytes)));
+    blob.args[index].visitValues([&](uint64_t offset, uint64_t sizeBytes, ArgKind) {
+      const auto bytes = argBytes(launch.args, index, offset + sizeBytes).subspan(offset);
+      hash = combineHashes(hash, hash64(bytes));
+    });
   return hash;
 }
 
@@ -264,6 +266,7 @@ std::string warningOfReads(const KernelInfo& info, const std::string& device) {
 artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device) {
   artifact::KernelRecord record;
   record.staticHash = info.blob->staticHash;
+  record.codeHash = info.blob->codeHash;
   record.kernelName = info.blob->kernel;
   record.demangledName = info.blob->demangled;
   record.arch = info.blob->arch;

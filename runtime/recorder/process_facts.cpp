@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include <dlfcn.h>
-#include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 
 #include "runtime/core/abi/mneme_rt.h"
+#include "runtime/core/base/elf_file.h"
 #include "runtime/core/base/own_descriptors.h"
 #include "runtime/core/embed/containers.h"
 #include "runtime/recorder/summary.h"
@@ -22,46 +21,25 @@ namespace {
 
 std::atomic<bool> isAnyOpenedApart{false};
 
-template <typename Value> bool readFrom(std::ifstream& file, uint64_t offset, Value& value) {
-  file.seekg(static_cast<std::streamoff>(offset));
-  return static_cast<bool>(file.read(reinterpret_cast<char*>(&value), sizeof(value)));
-}
-
 /// What the executable's file says about itself.
 struct ExecutableFacts {
   bool holdsDeviceCode = false;
   bool importsRuntime = false; ///< from a shared vendor runtime
 };
 
-std::string readSection(std::ifstream& file, const ElfW(Shdr) & section) {
-  constexpr uint64_t maxBytes = 16 << 20;
-  if (section.sh_size > maxBytes)
-    return "";
-  std::string text(section.sh_size, '\0');
-  file.seekg(static_cast<std::streamoff>(section.sh_offset));
-  return file.read(text.data(), static_cast<std::streamsize>(text.size())) ? text : "";
-}
-
 ExecutableFacts readExecutable() {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
+  constexpr uint64_t kMostBytes = 16 << 20; // of names
   ExecutableFacts facts;
-  ElfW(Ehdr) header{};
-  ElfW(Shdr) names{};
-  if (!readFrom(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      !readFrom(file, header.e_shoff + uint64_t{header.e_shstrndx} * sizeof(names), names))
+  const UniqueFd opened(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  const auto file = elf::File::of(opened, kMostBytes);
+  if (!file)
     return facts;
-  const std::string allNames = readSection(file, names);
-  for (unsigned index = 0; index < header.e_shnum; ++index) {
-    ElfW(Shdr) section{};
-    if (!readFrom(file, header.e_shoff + uint64_t{index} * sizeof(section), section) ||
-        section.sh_name >= allNames.size())
-      continue;
-    const std::string name = allNames.c_str() + section.sh_name;
-    facts.holdsDeviceCode |= embed::isDeviceCodeSection(name);
-    if (name == ".dynstr") {
-      const std::string symbols = readSection(file, section);
-      facts.importsRuntime = embed::namesRegistration(symbols);
-    }
+  for (const elf::Section& section : file->sections())
+    facts.holdsDeviceCode |= embed::isDeviceCodeSection(section.name);
+  if (const elf::Section* imports = file->find(".dynstr")) {
+    const Bytes names = file->content(*imports).value_or(Bytes());
+    facts.importsRuntime =
+        embed::namesRegistration({reinterpret_cast<const char*>(names.data()), names.size()});
   }
   return facts;
 }

@@ -64,9 +64,19 @@ compile::Request makeRequest(const artifact::KernelRecord& record,
     request.placedGlobals.push_back({global.name, global.address});
   request.wantIr = options.wantIr;
   request.wantAssembly = options.wantAssembly;
-  for (const uint32_t index : compile::constantArgs(c, record.args))
-    if (index < values.size())
-      request.specializedArgs.push_back({index, values[index]});
+  for (const ArgPath& path : compile::constantArgs(c, record.args)) {
+    if (path.index >= values.size())
+      continue;
+    std::vector<std::byte> value = values[path.index];
+    if (path.offset) {
+      const ArgPlace place = placeOf(path, record.args);
+      if (value.size() < place.offset + place.sizeBytes)
+        continue;
+      value = {value.begin() + place.offset, value.begin() + place.offset + place.sizeBytes};
+    }
+    request.specializedArgs.push_back(
+        {.index = path.index, .bytes = std::move(value), .offset = path.offset});
+  }
   return request;
 }
 

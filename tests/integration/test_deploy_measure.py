@@ -133,7 +133,7 @@ def test_its_end_is_that_of_the_program_and_of_what_it_wrote(folder: Path, tmp_p
 
 @pytest.mark.parametrize(
     ("output", "sentence"),
-    [("no/tuned.json", "there is no directory"), ("other.json", "holds no JSON object")],
+    [("no/tuned.json", "there is no directory"), ("other.json", "is not a JSON object")],
 )
 def test_where_nothing_can_be_written_nothing_is_run(
     folder: Path, tmp_path: Path, output: str, sentence: str

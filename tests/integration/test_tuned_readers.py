@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -52,6 +54,15 @@ GOOD: list[Any] = [
     arg(Index=65536, Bytes="aF" * 32768, Name=1, Value=[{}]),
     arg(Type=None),
 ]
+SAMPLE = {
+    "Pipeline": "default<O2>",
+    "MinBlocksPerSM": 2,
+    "SpecializedArgs": [0],
+    "Match": {**KNOWN, "Arch": "cpu", "Args": [{"Index": 0, "Type": "i32", "Bytes": "01000000"}]},
+    "Guards": ["Arch", "Grid", "Arg:0"],
+    "Launch": LAUNCH,
+    "Weight": 0.5,
+}
 BAD: list[Any] = [
     None,
     [],
@@ -126,6 +137,12 @@ TEXTS = [
     ("", False),
     ("[]", False),
     ('{"k": {}} 1', False),
+    ('{"k": {"Later": "\\ud800"}}', False),
+    ('{"k": {"Match": {"SharedMem": -0}}}', True),
+    ('{"k": {"LaunchBounds": 1}, "k": {}}', False),
+    ('{"k": {"Mneme": {"Variants": [{}], "Variants": null}}}', False),
+    ('{"k": {"Mneme": {"Variants": [{"Launch": 1}], "Variants": [{}]}}}', True),
+    ('{"k": {"Mneme": {"Version": 9}, "Mneme": null}}', True),
     ('{"k": {"Weight": NaN}}', False),
     ('{"k": {"Later": -Infinity}}', False),
     ('{"k": {"Later": 1e999}}', False),
@@ -173,9 +190,26 @@ def test_texts_are_read_or_refused_by_both(text: str, *, expected: bool, tmp_pat
     assert (is_read(path), run_says(path) == []) == (expected, expected)
 
 
+def test_damaged_files_are_read_or_refused_by_both(tmp_path: Path) -> None:
+    random = Random(11)
+    paths = []
+    for number in range(48):
+        content = bytearray(json.dumps({"k": ours(SAMPLE, StaticHash="0" * 16)}).encode())
+        start, size = random.randrange(len(content)), random.randrange(1, 8)
+        by = (b"", content[start : start + size] * 2, bytes([random.choice(b'019-"{}[],:.ex\xff')]))
+        content[start : start + size // 2 + 1] = by[number % 3]
+        paths.append(tmp_path / f"{number}.json")
+        paths[-1].write_bytes(content)
+    with ThreadPoolExecutor(2) as threads:
+        said = dict(zip(paths, threads.map(run_says, paths), strict=True))
+    read = {path for path in paths if is_read(path)}
+    assert read == {path for path in paths if not said[path]}
+    assert 4 <= len(read) <= 44
+
+
 def test_a_version_that_never_was_is_not_called_newer(tmp_path: Path) -> None:
     path = tmp_path / "zero.json"
     path.write_text(json.dumps({"k": ours({}, Version=0)}))
     (said,) = run_says(path)[:1]
-    assert "Version has to be a whole number from 1" in said
+    assert "Version is 0 but has to be a whole number from 1" in said
     assert "newer" not in said

@@ -12,8 +12,8 @@
 
 namespace {
 
+using mneme::Bytes;
 using mneme::embed::BlobSet;
-using mneme::embed::Bytes;
 
 void merge(BlobSet& into, const BlobSet& from) {
   into.kernels.insert(from.kernels.begin(), from.kernels.end());

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.session.constant_arguments import with_constant_arguments
+from mneme.session.constant_arguments import (
+    with_constant_arguments,
+    with_deployable_dimensions,
+)
 from mneme.session.options import TuneOptions
 from native_parts import needs_native
 from tune_parts import command
@@ -66,8 +69,22 @@ def test_what_several_launches_have_in_common_may_become_constant(
 
 def test_arguments_without_names_have_numbers(recordings: dict[int, Path]) -> None:
     record = record_of(recordings[3], "axpby")
-    record.arg_names = []
+    for one in record.values():
+        one.constant_names = {}
     assert "only 0 may become constants" in decided(record)[1]
+
+
+def test_dimensions_that_production_runs_never_use_are_not_searched(
+    recordings: dict[int, Path],
+) -> None:
+    record = record_of(recordings[3], "spmv")
+    assert with_deployable_dimensions(DEFAULT, record) == (DEFAULT, "")
+    record.llvm_files.append("other.bc")
+    options, told = with_deployable_dimensions(DEFAULT, record)
+    assert options == replace(DEFAULT, launch_dim="none")
+    assert "linked with code of other units" in told
+    asked = replace(DEFAULT, launch_dim="xy")
+    assert with_deployable_dimensions(asked, record) == (asked, "")
 
 
 def test_of_a_launch_that_came_once_nothing_is_known(recordings: dict[int, Path]) -> None:

@@ -14,6 +14,7 @@ from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
 from record_samples import record_data
 
+pytestmark = needs_native
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
 FLAT = {
     "CodeGen": "rtc",
@@ -64,7 +65,6 @@ def test_entry_without_a_launch_is_that_of_existing_tools(record: RecordedExecut
     assert tuned_kernel(record, config) == FLAT
 
 
-@needs_native
 def test_values_of_arguments_come_from_the_recording(tmp_path: Path) -> None:
     record = RecordedExecution.from_json(GOLDEN / "16372073875777044691.json")
     (launch,) = record.values()
@@ -72,7 +72,7 @@ def test_values_of_arguments_come_from_the_recording(tmp_path: Path) -> None:
     convert_to_json(tmp_path / "tuned.json", record, launch, config)
     (kernel,) = read_tuned_file(tmp_path / "tuned.json").values()
     (variant,) = kernel.variants
-    assert variant.specialized_args == (1, 2)
+    assert variant.specialized_args == ("1", "2")
     assert [(one.name, one.value) for one in variant.match.args] == [("count", 40), ("stride", 1)]
 
 
@@ -84,7 +84,7 @@ def test_specialised_arguments_are_named_without_their_values(
     )
     (kernel,) = read_tuned_file(tmp_path / "tuned.json").values()
     assert kernel.variants[0].specialize_args
-    assert kernel.variants[0].specialized_args == (1,)
+    assert kernel.variants[0].specialized_args == ("1",)
     assert kernel.variants[0].match.args == ()
 
 

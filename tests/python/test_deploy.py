@@ -29,6 +29,9 @@ from mneme.deploy import DeployOptions, plan_deployment, write_deployment
 from mneme.deploy.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
 from mneme.deploy.tuned_variant import Gain, LaunchOverride, TunedVariant
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
+from native_parts import needs_native
+
+pytestmark = needs_native
 
 
 def deploy(tmp_path: Path, *contents: dict[str, Any], **options: Any) -> TunedKernel:
@@ -52,7 +55,7 @@ def test_recorded_launch_is_deployed_unless_others_are_wanted(tmp_path: Path) ->
     kernel = deploy(tmp_path, best())
     (variant,) = kernel.variants
     assert variant.launch is None
-    assert (variant.pipeline, variant.specialized_args) == ("default<O2>", (0,))
+    assert (variant.pipeline, variant.specialized_args) == ("default<O2>", ("0",))
     assert variant.gain == Gain(ratio=1.2, low=1.19, high=1.21)
     assert (variant.baseline_ns, variant.tuned_ns, variant.weight) == (3000, 2500, 0.75)
     assert (variant.match.grid, variant.match.block) == (GRID, BLOCK)
@@ -81,7 +84,7 @@ def test_structs_are_matched_and_never_compiled_in(tmp_path: Path) -> None:
     kernel = deploy(tmp_path, best(facts=facts(values=[functor])))
     (variant,) = kernel.variants
     assert [(one.index, one.bytes) for one in variant.match.args] == [(0, "14000000"), (1, "0102")]
-    assert (variant.specialize_args, variant.specialized_args) == (True, (0,))
+    assert (variant.specialize_args, variant.specialized_args) == (True, ("0",))
 
 
 def test_code_of_any_hash_is_served_without_guards(tmp_path: Path) -> None:
@@ -239,7 +242,7 @@ def test_result_without_facts_reads_its_recording(tmp_path: Path) -> None:
     del content["facts"]
     content["config"] = config(grid={"x": 1}, block={"x": 64}, specialize=True)
     (variant,) = deploy(tmp_path, content).variants
-    assert variant.specialized_args == (1, 2)
+    assert variant.specialized_args == ("1", "2")
     assert variant.launch is None
 
 

@@ -69,10 +69,16 @@ def values(*args: tuple[int, str]) -> Match:
         (TunedVariant(match=values((4, "00" * 8))), "argument 4 as a value of 8 bytes"),
         (TunedVariant(match=values((5, "00" * 4))), "argument 5 as a value of 4 bytes"),
         (TunedVariant(match=values((0, "00" * 8))), "argument 0 as a value of 8 bytes"),
-        (TunedVariant(specialize_args=True, specialized_args=(3, 4)), ""),
-        (TunedVariant(specialize_args=True, specialized_args=(2,)), "SpecializedArgs names argum"),
-        (TunedVariant(specialize_args=True, specialized_args=(9,)), "SpecializedArgs names argum"),
-        (TunedVariant(specialize_args=False, specialized_args=(9,)), ""),
+        (TunedVariant(specialize_args=True, specialized_args=("3", "4")), ""),
+        (
+            TunedVariant(specialize_args=True, specialized_args=("2",)),
+            "SpecializedArgs names argum",
+        ),
+        (
+            TunedVariant(specialize_args=True, specialized_args=("9",)),
+            "SpecializedArgs names argum",
+        ),
+        (TunedVariant(specialize_args=False, specialized_args=("9",)), ""),
     ],
 )
 def test_variants_that_do_not_fit_are_said_as_in_a_run(

@@ -12,6 +12,9 @@ from mneme.deploy import DeployOptions, plan_deployment, write_deployment
 from mneme.deploy.tuned_file import read_tuned_file
 from mneme.errors import IoFailed
 from mneme.files.publish import publish_text
+from native_parts import needs_native
+
+pytestmark = needs_native
 
 
 def same(**changes: Any) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from launch_samples import kernel
 from mneme import _native
 from mneme.cli._suggest_output import command_of
 from mneme.cli.app import make_app
-from mneme.deploy.tuned_json import Place
 from mneme.deploy.tuned_kernels import make_variant
 from mneme.deploy.tuned_variant import Match, TunedVariant
 from mneme.devices import DeviceLimits
@@ -249,7 +248,7 @@ def test_files_of_tuned_kernels_have_and_keep_them(knob: Knob) -> None:
     plain, changed = (make_variant(one, Match()).to_json() for one in without_and_with(knob))
     assert plain[knob.deployed] != changed[knob.deployed]
     for written in (plain, changed):
-        assert TunedVariant.from_json(Place(written, "file")).to_json() == written
+        assert TunedVariant.from_json(written).to_json() == written
 
 
 @each_varied_knob
@@ -321,9 +320,9 @@ def test_bounds_are_those_of_the_list(knob: Knob) -> None:
     (replay,) = get_command(make_app("replay")).commands.values()
     (option,) = (one for one in replay.params if one.name == knob.key)
     assert (option.type.min, option.type.max) == (0, high)
-    TunedVariant.from_json(Place({knob.deployed: high}, "file"))
+    _native.check_tuned_kernels(json.dumps({"k": {knob.deployed: high}}), "file")
     with pytest.raises(ArtifactCorrupt, match=knob.deployed):
-        TunedVariant.from_json(Place({knob.deployed: high + 1}, "file"))
+        _native.check_tuned_kernels(json.dumps({"k": {knob.deployed: high + 1}}), "file")
     for value, is_right in ((high, True), (high + 1, False)):
         with nullcontext() if is_right else pytest.raises(InvalidArgument, match=f"0 to {high}"):
             space = BuiltinTuneSearchSpace(

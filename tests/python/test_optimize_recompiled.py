@@ -19,6 +19,9 @@ from mneme.optimize.outputs import ExactCheck
 from mneme.optimize.production import Production
 from mneme.optimize.profile import Profile
 from mneme.optimize.recompiled import write_recompiled
+from native_parts import needs_native
+
+pytestmark = needs_native
 
 _BUILT = "sum 1.5\ntime 20 ms\n"
 

@@ -24,6 +24,7 @@ from mneme.recording.record_json import read_record
 from mneme.report.results import read_results
 from mneme.search.pass_choices import read_pipeline_file
 from mneme.session.option_files import read_options
+from native_parts import needs_native
 
 READERS: dict[str, Callable[[Path], object]] = {
     "tuned kernels": read_tuned_file,
@@ -88,6 +89,7 @@ def test_a_program_that_is_no_file_is_not_opened(no_file: Path) -> None:
     assert remark_on_program(no_file) == ""
 
 
+@needs_native
 def test_a_pipe_of_a_shell_is_read(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.write(writing, b'{"k": {}}')

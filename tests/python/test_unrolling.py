@@ -87,6 +87,7 @@ def test_the_compiler_knows_the_pass() -> None:
     assert "mneme-unroll" in manager.left_out()
 
 
+@needs_native
 def test_existing_tools_read_a_pipeline_they_know(tmp_path: Path) -> None:
     pipeline = with_unrolling("default<O2>", 4)
     file = tmp_path / "tuned.json"

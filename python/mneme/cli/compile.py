@@ -90,7 +90,7 @@ def compile_kernel(
         typer.Option(
             "--specialized-args",
             metavar="I,J..",
-            help="What --specialize fixes, from 0; else every scalar.",
+            help="What --specialize fixes: 0,2 or 0+8; else all.",
             show_default=False,
         ),
     ] = "",

@@ -37,7 +37,7 @@ def deploy(
         list[Path],
         typer.Argument(
             metavar="RESULTS...",
-            help="Results directories of mneme tune; with --check, programs and libraries.",
+            help="Results directories of mneme tune; with --check and --rebase, programs.",
             show_default=False,
         ),
     ],
@@ -86,6 +86,14 @@ def deploy(
             show_default=False,
         ),
     ] = None,
+    rebase: Annotated[
+        Optional[Path],
+        typer.Option(
+            "--rebase",
+            metavar="FILE",
+            help="Write FILE anew for another build: kernels are known by their code.",
+        ),
+    ] = None,
     measure: Annotated[
         bool,
         typer.Option(
@@ -113,6 +121,11 @@ def deploy(
         return
     if output is None:
         raise typer.BadParameter("say where the file goes, with -o FILE")
+    if rebase is not None:
+        unused = {"--merge": merge, "--launch": launch, "--guard": guard}
+        tell_unused({**unused, "--measure": measure}, "with --rebase")
+        _rebase(rebase, results, output)
+        return
     from mneme import deploy as deploying  # noqa: PLC0415
 
     options = deploying.DeployOptions(
@@ -235,6 +248,21 @@ def _guards_text(one: Deployed) -> str:
     names = [*(["static hash"] if one.static_hash else []), *one.variant.guards]
     values = {"Arch": f"Arch {one.variant.match.arch}"}
     return ", ".join(values.get(name, name) for name in names) or "none"
+
+
+def _rebase(tuned: Path, programs: Sequence[Path], output: Path) -> None:
+    from mneme.deploy.rebase import rebase  # noqa: PLC0415
+    from mneme.deploy.tuned_file import write_tuned_file  # noqa: PLC0415
+
+    entries, sentences = rebase(tuned, programs)
+    for sentence in sentences:
+        _console.say(sentence)
+    if not entries:
+        _console.say(f"nothing of '{tuned}' is for these programs, so '{output}' is not written")
+        raise typer.Exit(ExitCode.NOT_VERIFIED)
+    write_tuned_file(output, entries)
+    count = len(entries)
+    _console.say(f"wrote '{output}': {count} kernel{'' if count == 1 else 's'}")
 
 
 def _check(tuned: Path, programs: Sequence[Path], *, json: bool) -> None:

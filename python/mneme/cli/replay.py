@@ -140,7 +140,7 @@ def replay(
         typer.Option(
             "--specialized-args",
             metavar="I,J..",
-            help="What --specialize fixes, from 0.  [default: every scalar]",
+            help="What --specialize fixes: 0,2 or 0+8.  [default: all]",
             show_default=False,
         ),
     ] = "",

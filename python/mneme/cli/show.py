@@ -71,9 +71,18 @@ def _show_instance(instance: InstanceDetails) -> None:
         f"{_console.format_bytes(instance.shared_mem)} shared{cooperative}; "
         f"{instance.occurrences} times; recorded in {_console.format_ns(instance.recorded_ns)}"
     )
-    arguments = _console.table("arguments", ("name", "type", "value", "specializable"))
-    for one in instance.args:
-        arguments.add_row(one.name, one.type, one.value, "yes" if one.is_specializable else "")
+    arguments = _console.table("arguments", ("", "name", "type", "value", "specializable"))
+    for index, one in enumerate(instance.args):
+        if one.members is None:
+            can = "yes" if one.is_specializable else ""
+            arguments.add_row(str(index), one.name, one.type, one.value, can)
+            continue
+        read = sum(member.size for member in one.members)
+        arguments.add_row(str(index), one.name, one.type, f"reads {read} of {one.size} bytes", "")
+        for member, value in zip(one.members, one.member_values, strict=True):
+            can = "yes" if member.is_specializable else ""
+            name = one.member_name(member)
+            arguments.add_row(f"{index}+{member.offset}", name, member.type, value, can)
     _console.print_table(arguments)
     regions = _console.table("memory", ("address", ">size", "kind", "name", "tolerance"))
     for region in instance.regions:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.arguments import ArgKind
+from mneme.arguments import ArgKind, constant_paths
 from mneme.deploy.compile import compile_variants
 from mneme.deploy.tuned_file import read_tuned_file
 from mneme.programs.elf import read_elf
@@ -14,12 +14,12 @@ from mneme.programs.kernels import EmbeddedKernel, embedded_kernels
 from mneme.programs.needed import with_libraries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from mneme.deploy.tuned_file import TunedKernel
     from mneme.deploy.tuned_variant import TunedVariant
 
-__all__ = ["KernelCheck", "check_tuned_file"]
+__all__ = ["KernelCheck", "check_tuned_file", "kernels_for"]
 
 MATCHES, STALE, ABSENT, UNINSTRUMENTED = "matches", "stale", "not there", "not instrumented"
 UNFIT, UNCOMPILED = "does not fit", "does not compile"
@@ -98,7 +98,7 @@ def _check(
     """Return the check of one entry; `programs` names the checked programs."""
     candidates = found.get(name, [])
     (wanted,) = kernel.static_hashes
-    matching = [one for one in candidates if wanted in ("", one.static_hash)]
+    matching = kernels_for(kernel, name, found)
     unfit = next(filter(None, (_why_unfit(kernel, one) for one in matching)), "")
     broken = "" if unfit else _why_uncompiled(kernel, matching)
     if unfit:
@@ -108,6 +108,8 @@ def _check(
     elif matching:
         status = MATCHES
         reason = f"{_variants_text(kernel)}; " + (f"code {wanted}" if wanted else "any code")
+        if matching[0].kernel_name != name:
+            reason += f"; in this build it is '{matching[0].demangled_name}'"
     elif candidates:
         status = STALE
         reason = (
@@ -130,6 +132,19 @@ def _check(
         reason=reason,
         file=str(best.file) if best else "",
     )
+
+
+def kernels_for(
+    kernel: TunedKernel, name: str, found: Mapping[str, list[EmbeddedKernel]]
+) -> list[EmbeddedKernel]:
+    """Return the kernels of programs that run as an entry says: of its name, else of its code."""
+    own = [
+        one
+        for one in found.get(name, [])
+        if any(variant.is_for(one.static_hash, one.code_hash) for variant in kernel.variants)
+    ]
+    codes = {variant.code_hash for variant in kernel.variants} - {""}
+    return own or [one for group in found.values() for one in group if one.code_hash in codes]
 
 
 def _why_unfit(kernel: TunedKernel, program: EmbeddedKernel) -> str:
@@ -162,9 +177,11 @@ def _why_variant_unfit(variant: TunedVariant, program: EmbeddedKernel) -> str:
                 f"Match names argument {one.index} as a value of {one.size} bytes, "
                 "which the kernel does not have"
             )
-    for index in (variant.specialized_args or ()) if variant.specialize_args else ():
-        if index >= len(args) or not args[index].is_specializable:
-            return f"SpecializedArgs names argument {index}, whose value cannot become a constant"
+    known_constants = constant_paths(args)
+    for path in (variant.specialized_args or ()) if variant.specialize_args else ():
+        if path not in known_constants:
+            key = "SpecializedMembers" if "+" in path else "SpecializedArgs"
+            return f"{key} names argument {path}, whose value cannot become a constant"
     return ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import MnemeError
@@ -21,18 +21,9 @@ __all__ = ["compile_variants"]
 _SECONDS = 300.0  # as MNEME_JIT_TIMEOUT
 _MOST_PROCESSES = 8
 _USUAL_PIPELINE = "default<O3>"
-
-
-@dataclass(frozen=True, slots=True)
-class _Build:
-    """The settings that decide whether code compiles; values and dimensions hardly matter."""
-
-    arch: str
-    pipeline: str
-    codegen_opt: int
-    launch_bounds: bool
-    code_numbers: tuple[tuple[str, int], ...]
-    specialize_dims: bool
+_CODE_NUMBERS = tuple(one.key for one in CODE_NUMBERS)
+# What decides whether code compiles; values and dimensions hardly matter.
+_DECISIVE = ("pipeline", "codegen_opt_level", "launch_bounds", "specialize_dims", *_CODE_NUMBERS)
 
 
 def compile_variants(
@@ -42,60 +33,54 @@ def compile_variants(
 
     Each way to compile is tried once, in processes that may crash or hang.
     """
-    numbers: dict[_Build, list[tuple[int, TunedVariant]]] = {}
+    alike: dict[tuple[object, ...], list[int]] = {}
     for number, variant in enumerate(variants):
-        numbers.setdefault(_build_of(variant, program), []).append((number, variant))
+        settings = (_arch(variant, program), *(getattr(variant, name) for name in _DECISIVE))
+        alike.setdefault(settings, []).append(number)
     with ThreadPoolExecutor(min(_MOST_PROCESSES, os.cpu_count() or 1)) as threads:
         tries = [
-            threads.submit(_why_not, build, users[0][1], program)
-            for build, users in numbers.items()
+            threads.submit(_why_not, variants[numbers[0]], program) for numbers in alike.values()
         ]
-        for users, one in zip(numbers.values(), tries, strict=True):
+        for numbers, one in zip(alike.values(), tries, strict=True):
             if reason := one.result():
-                yield from ((number, reason) for number, _ in users)
+                yield from ((number, reason) for number in numbers)
 
 
-def _build_of(variant: TunedVariant, program: EmbeddedKernel) -> _Build:
-    return _Build(
-        arch=variant.match.arch or program.arch,
-        pipeline=variant.pipeline,
-        codegen_opt=variant.codegen_opt_level,
-        launch_bounds=variant.launch_bounds,
-        code_numbers=tuple((one.key, getattr(variant, one.key)) for one in CODE_NUMBERS),
-        specialize_dims=variant.specialize_dims,
-    )
+def _arch(variant: TunedVariant, program: EmbeddedKernel) -> str:
+    return variant.match.arch or program.arch
 
 
-def _why_not(build: _Build, variant: TunedVariant, program: EmbeddedKernel) -> str:
+def _why_not(variant: TunedVariant, program: EmbeddedKernel) -> str:
     """Return why it does not compile; empty if it does, or if that is unknown here."""
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     try:
-        _native.check_passes(build.pipeline)
+        _native.check_passes(variant.pipeline)
     except MnemeError as error:
         return f": {error}"
     # Code that is linked with other units, or for a target this compiler lacks, cannot be tried.
     if program.is_linked:
         return ""
     try:
-        _compile(build, variant, program, build.pipeline)
+        _compile(variant, program)
     except MnemeError as error:
-        return f" for {build.arch}: {error}" if _compiles_usually(build, variant, program) else ""
+        arch = _arch(variant, program)
+        return f" for {arch}: {error}" if _compiles_usually(variant, program) else ""
     return ""
 
 
-def _compiles_usually(build: _Build, variant: TunedVariant, program: EmbeddedKernel) -> bool:
+def _compiles_usually(variant: TunedVariant, program: EmbeddedKernel) -> bool:
     try:
-        _compile(build, variant, program, _USUAL_PIPELINE)
+        _compile(replace(variant, pipeline=_USUAL_PIPELINE), program)
     except MnemeError:
         return False
     return True
 
 
-def _compile(build: _Build, variant: TunedVariant, program: EmbeddedKernel, pipeline: str) -> None:
+def _compile(variant: TunedVariant, program: EmbeddedKernel) -> None:
     from mneme import _native  # noqa: PLC0415 - loads native code
 
-    match = variant.match
+    match, arch = variant.match, _arch(variant, program)
     block = variant.launch.block if variant.launch else match.block
     grid = variant.launch.grid if variant.launch else match.grid
     dims: dict[str, Any] = {}
@@ -105,28 +90,37 @@ def _compile(build: _Build, variant: TunedVariant, program: EmbeddedKernel, pipe
     _native.compile_ir(
         [program.bitcode],
         program.kernel_name,
-        target=build.arch,
-        passes=pipeline,
-        codegen_opt=build.codegen_opt,
-        set_launch_bounds=build.launch_bounds and threads > 0,
-        max_threads=threads if build.launch_bounds else 0,
-        specialize_dims=build.specialize_dims and bool(dims),
+        target=arch,
+        passes=variant.pipeline,
+        codegen_opt=variant.codegen_opt_level,
+        set_launch_bounds=variant.launch_bounds and threads > 0,
+        max_threads=threads if variant.launch_bounds else 0,
+        specialize_dims=variant.specialize_dims and bool(dims),
         options_json=program.options,
-        placed_globals=dict.fromkeys(program.variables, 0) if build.arch != "cpu" else {},
-        code_numbers=dict(build.code_numbers),
-        specialized_args=_values(variant, program),
+        placed_globals=dict.fromkeys(program.variables, 0) if arch != "cpu" else {},
+        code_numbers={key: getattr(variant, key) for key in _CODE_NUMBERS},
+        **_values(variant, program),
         apart_seconds=_SECONDS,
         **dims,
     )
 
 
-def _values(variant: TunedVariant, program: EmbeddedKernel) -> dict[int, bytes]:
-    """Return those recorded values of constant arguments that the file contains."""
+def _values(variant: TunedVariant, program: EmbeddedKernel) -> dict[str, Any]:
+    """Return those recorded values of constants that the file contains, for the compiler."""
     if not variant.specialize_args:
         return {}
+    known = {one.index: bytes.fromhex(one.bytes) for one in variant.match.args}
+    paths = variant.specialized_args
     return {
-        one.index: bytes.fromhex(one.bytes)
-        for one in variant.match.args
-        if variant.specialized_args is None or one.index in variant.specialized_args
-        if program.args[one.index].is_specializable
+        "specialized_args": {
+            index: value
+            for index, value in known.items()
+            if program.args[index].is_specializable and (paths is None or str(index) in paths)
+        },
+        "specialized_members": {
+            (index, member.offset): member.of(value)
+            for index, value in known.items()
+            for member in program.args[index].members or ()
+            if f"{index}+{member.offset}" in (paths or ())
+        },
     }

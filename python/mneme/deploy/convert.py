@@ -105,10 +105,16 @@ def _entry(
         # Every scalar argument, the default of an entry.
         variant = replace(make_variant(config, Match()), specialized_args=None)
         return TunedKernel(variants=(variant,), codegen=codegen, is_flat=True)
-    scalars = tuple(launch.available_specializations)
-    variant = make_variant(config, _match(record, launch), scalars)
+    constants = config.constants(launch.constants)
+    variant = make_variant(config, _match(record, launch), constants)
     return TunedKernel(
-        variants=(replace(variant, static_hash=static_hash_text(record.static_hash)),),
+        variants=(
+            replace(
+                variant,
+                static_hash=static_hash_text(record.static_hash),
+                code_hash=record.code_hash,
+            ),
+        ),
         demangled_name=record.demangled_name,
         codegen=codegen,
     )
@@ -118,5 +124,5 @@ def _match(record: RecordedExecution, launch: KernelInstance) -> Match:
     """Return the recorded launch, without values of arguments if they cannot be read."""
     try:
         return match_of(launch_facts(record.path, launch.dynamic_hash))
-    except (MnemeError, ImportError):
+    except MnemeError:
         return Match(grid=launch.grid_dim, block=launch.block_dim, shared_mem=launch.shared_mem)

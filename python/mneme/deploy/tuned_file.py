@@ -1,7 +1,9 @@
 """Tuned-kernels files, which production runs read from `PROTEUS_TUNED_KERNELS`.
 
 The format is described in docs/tuned-kernels.md. Files of existing tools, which have only the flat
-keys, are read, too. This module handles bytes and values, neither results nor devices.
+keys, are read, too. What a right file is, only the reader of production runs knows
+(runtime/jit/tuned), which is asked here. This module handles bytes and values, neither results nor
+devices.
 """
 
 from __future__ import annotations
@@ -11,9 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.deploy.tuned_json import FORMAT_VERSION, Place, parse_json
-from mneme.deploy.tuned_variant import TunedVariant
-from mneme.errors import InvalidArgument, Unsupported
+from mneme.deploy.tuned_variant import TunedVariant, remark, said_in
+from mneme.errors import InvalidArgument, MnemeError
 from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_text
 from mneme.knobs import CODE_NUMBERS
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TunedKernel", "read_tuned_file", "write_tuned_file"]
 
-_MAX_BYTES = 64 << 20  # as kMaxTunedFileBytes of runtime/jit/tuned/file.h
+_MAX_BYTES = 64 << 20  # as kMaxFileBytes of runtime/jit/tuned/file.h
+_SEVERAL_CODES = 2  # as kKnownVersion there; in version 1 all variants are for one code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +55,19 @@ class TunedKernel:
             **{key: flat[key] for key in ("LaunchBounds", "SpecializeArgs", "SpecializeDims")},
             "SpecializeDimsRange": main.specialize_dims,
             "OptLevel": 1,
-            **{key: flat[key] for key in ("Pipeline", "CodeGenOptLevel")},
-            **{key: flat[key] for key in ("TunedMaxThreads", "MinBlocksPerSM")},
+            **flat,
         }
         if self.is_flat:
             plain, own_keys = TunedVariant().to_json(), main.to_json()
-            keys = ("SpecializedArgs", "Match", "Guards", "Launch", "StaticHash")
+            keys = (
+                "SpecializedArgs",
+                "SpecializedMembers",
+                "Match",
+                "Guards",
+                "Launch",
+                "StaticHash",
+                "CodeHash",
+            )
             numbers = (one.deployed for one in CODE_NUMBERS)
             extra = {key: own_keys.get(key) for key in (*numbers, *keys)}
             return {**entry, **{k: v for k, v in extra.items() if v != plain.get(k)}}
@@ -71,7 +80,7 @@ class TunedKernel:
         # If all are for the same code, its hash is written once, so that earlier releases can read
         # the file.
         if len(self.static_hashes) > 1:
-            own["Version"] = FORMAT_VERSION
+            own["Version"] = _SEVERAL_CODES
         elif main.static_hash:
             own["StaticHash"] = main.static_hash
             variants = tuple(replace(one, static_hash="") for one in variants)
@@ -88,27 +97,18 @@ class TunedKernel:
         return replace(self, variants=variants)
 
     @classmethod
-    def from_json(cls, place: Place) -> TunedKernel:
-        """Read an entry."""
-        codegen = place.remark("CodeGen", "rtc")
-        if not place.has("Mneme"):
-            return cls(
-                variants=(TunedVariant.from_json(place, weight=1),), codegen=codegen, is_flat=True
-            )
-        own = place.object("Mneme")
-        version = own.number("Version", 1, 2**32 - 1, FORMAT_VERSION)
-        if version > FORMAT_VERSION:
-            raise Unsupported(
-                f"{own.where}: version {version} of the format is newer than this mneme, which "
-                f"reads up to {FORMAT_VERSION}; use a newer mneme"
-            )
-        variants = tuple(TunedVariant.from_json(one) for one in own.objects("Variants"))
-        if not variants:
-            raise own.broken("Variants", "is missing or empty")
-        code = own.static_hash("StaticHash")
+    def from_json(cls, entry: Mapping[str, Any]) -> TunedKernel:
+        """Read an entry that `_native.check_tuned_kernels` found to be right."""
+        codegen = remark(entry.get("CodeGen"), "rtc")
+        if entry.get("Mneme") is None:
+            flat = TunedVariant.from_json(entry, weight=1)
+            return cls(variants=(flat,), codegen=codegen, is_flat=True)
+        own = said_in(entry["Mneme"])
+        code = own.get("StaticHash", "").lower()
+        variants = (TunedVariant.from_json(one) for one in own["Variants"])
         return cls(
             variants=tuple(replace(one, static_hash=one.static_hash or code) for one in variants),
-            demangled_name=own.remark("DemangledName"),
+            demangled_name=remark(own.get("DemangledName")),
             codegen=codegen,
         )
 
@@ -121,31 +121,41 @@ def read_tuned_file(path: str | Path) -> dict[str, TunedKernel]:
 
     Raises:
         NotFound: If there is no such file.
-        ArtifactCorrupt: If it is not a tuned-kernels file; the message names the place.
+        ArtifactCorrupt: If a production run would not use all of it; the message names the place.
         Unsupported: If it was written by a newer mneme.
         IoFailed: If the operating system refuses to read it, it is not a regular file, or has more
             than 64 MiB.
     """
     path = Path(path)
-    data = read_json_object(path, parse=parse_json, encoding="utf-8-sig", most=_MAX_BYTES)
-    return {
-        name: TunedKernel.from_json(Place(entry, f"'{path}': {name}"))
-        for name, entry in data.items()
-    }
+    data = read_json_object(
+        path, parse=lambda text: _parsed(text, path), encoding="utf-8-sig", most=_MAX_BYTES
+    )
+    return {name: TunedKernel.from_json(entry) for name, entry in data.items()}
+
+
+def _parsed(text: str, path: Path) -> object:
+    value: object = json.loads(text)
+    _check(text, path)
+    return value
+
+
+def _check(text: str, path: Path) -> None:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    _native.check_tuned_kernels(text, path)
 
 
 def write_tuned_file(path: str | Path, kernels: Mapping[str, TunedKernel]) -> None:
     """Write a tuned-kernels file with one rename.
 
     Raises:
-        InvalidArgument: If a guard has nothing to compare with.
+        InvalidArgument: If a production run would not use all of it.
         IoFailed: If the operating system refuses to write it.
     """
-    for name, kernel in kernels.items():
-        for variant in kernel.variants:
-            try:
-                variant.check()
-            except InvalidArgument as error:
-                raise InvalidArgument(f"{name}: a variant {error}") from None
     content = {name: kernel.to_json() for name, kernel in kernels.items()}
-    publish_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
+    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
+    try:
+        _check(text, Path(path))
+    except MnemeError as error:
+        raise InvalidArgument(f"these tuned kernels are not written: {error}") from error
+    publish_text(path, text)

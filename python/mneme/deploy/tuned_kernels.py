@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mneme._vendors import codegen_of
 from mneme.deploy.guards import guard_against
-from mneme.deploy.tuned_variant import LOOKS_FASTER, Gain, LaunchOverride, Match, TunedVariant
+from mneme.deploy.tuned_variant import (
+    FLAT_KEYS,
+    LOOKS_FASTER,
+    Gain,
+    LaunchOverride,
+    Match,
+    TunedVariant,
+)
 from mneme.deploy.tuning_results import Choice, TuningResult, find_results, read_result
 from mneme.errors import InvalidArgument
 
@@ -215,7 +222,9 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
             match=result.match,
             reason=reason,
         )
-    variant = _variant_of(result, choice, options)
+    variant = replace(
+        _variant_of(result, choice, options), code_hash=str(facts.get("code_hash", ""))
+    )
     # Other dimensions were shown to be right for this code only.
     is_bound = "static-hash" in options.guards or variant.launch is not None
     return Deployed(
@@ -290,14 +299,13 @@ def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) ->
         )
     match = result.match
     guards = [one for name in options.guards for one in _GUARDS_OF_CHOICE.get(name, ())]
-    scalars = tuple(int(arg["index"]) for arg in result.facts["args"])
-    fixed = choice.config.fixed_args(scalars)
+    constants = _constants(result.facts)
+    fixed = choice.config.constants({path: one["name"] for path, one in constants.items()})
     if "none" not in options.guards:
         # Code for one value would be compiled again for launches with another one.
-        varying = {int(arg["index"]) for arg in result.facts["args"] if arg.get("varies")}
-        guards += [f"Arg:{index}" for index in fixed if index in varying]
+        guards += [f"Arg:{path}" for path in fixed if constants[path].get("varies")]
     return replace(
-        make_variant(choice.config, match, scalars),
+        make_variant(choice.config, match, fixed),
         # Results of older tools do not contain the architecture they were measured on.
         guards=tuple(one for one in dict.fromkeys(guards) if one != "Arch" or match.arch),
         launch=launch,
@@ -308,25 +316,27 @@ def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) ->
     )
 
 
+def _constants(facts: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what can become a constant, by path; facts of earlier releases have no members."""
+    return {
+        **{str(one["index"]): one for one in facts["args"]},
+        **{str(one["path"]): one for one in facts.get("members", ())},
+    }
+
+
 def make_variant(
-    config: ExperimentConfiguration, match: Match, scalars: tuple[int, ...] = ()
+    config: ExperimentConfiguration, match: Match, constants: tuple[str, ...] = ()
 ) -> TunedVariant:
     """Return a configuration found for the launch `match`, without guards.
 
     Args:
         config: How the kernel is compiled.
         match: The launch it was found for.
-        scalars: Indices of the arguments that can become constants.
+        constants: What becomes a constant: "2", "0+8".
     """
     return TunedVariant(
-        launch_bounds=config.set_launch_bounds,
-        specialize_args=config.specialize,
-        specialize_dims=config.specialize_dims,
-        pipeline=config.passes,
-        codegen_opt_level=config.codegen_opt,
-        tuned_max_threads=config.max_threads,
-        min_blocks_per_sm=config.min_blocks_per_sm,
-        specialized_args=config.fixed_args(scalars),
-        match=match,
+        **{one.name: getattr(config, one.configured) for one in FLAT_KEYS},
         **config.code_numbers(),
+        specialized_args=constants,
+        match=match,
     )

@@ -1,36 +1,82 @@
-"""One way to compile and launch a kernel, and the launches it is for, as in tuned-kernels files."""
+"""One way to compile and launch a kernel, and the launches it is for, as in tuned-kernels files.
+
+What reads here relies on `_native.check_tuned_kernels`, which found the file to be right: what
+counts in production is of the kind it has to be, or null, which counts as missing.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mneme.arguments import ArgKind, Argument
-from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.knobs import CODE_NUMBERS, FixedCodeNumbers
+from mneme.mneme_types import dim3
 
 if TYPE_CHECKING:
-    from mneme.deploy.tuned_json import Place
-    from mneme.mneme_types import dim3
+    from collections.abc import Mapping
 
 __all__ = [
-    "GUARDS",
+    "FLAT_KEYS",
     "LOOKS_FASTER",
+    "FlatKey",
     "Gain",
     "LaunchOverride",
     "Match",
     "MatchedArgument",
     "TunedVariant",
+    "remark",
+    "said_in",
 ]
 
-GUARDS = ("Arch", "Grid", "Block", "SharedMem", "Args")
-"""Guards without a number; `Arg:2` is a guard, too."""
 
-_MAX_INDEX = 1 << 16
-_MAX_BYTES = 1 << 15
-_MAX_LEVEL = 3
-_LAUNCH_RULES = ("exact", "cover", "agnostic")
+class FlatKey(NamedTuple):
+    """A key that existing tools also know."""
+
+    key: str
+    """In files."""
+
+    name: str
+    """The field of variants."""
+
+    configured: str
+    """The field of configurations."""
+
+
+FLAT_KEYS: Final = (
+    FlatKey("LaunchBounds", "launch_bounds", "set_launch_bounds"),
+    FlatKey("SpecializeArgs", "specialize_args", "specialize"),
+    FlatKey("SpecializeDims", "specialize_dims", "specialize_dims"),
+    FlatKey("Pipeline", "pipeline", "passes"),
+    FlatKey("CodeGenOptLevel", "codegen_opt_level", "codegen_opt"),
+    FlatKey("TunedMaxThreads", "tuned_max_threads", "max_threads"),
+    FlatKey("MinBlocksPerSM", "min_blocks_per_sm", "min_blocks_per_sm"),
+)
+"""In the order of files."""
+
+_OWN_KEYS: Final = tuple(FlatKey(one.deployed, one.key, one.key) for one in CODE_NUMBERS)
+
+
+def said_in(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an object says: null says nothing."""
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def remark(value: object, otherwise: str = "") -> str:
+    """Return an informational text; other values are ignored."""
+    return value if isinstance(value, str) else otherwise
+
+
+def _amount(value: object) -> float | None:
+    """Return an informational number; None for other values."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
+
+
+def _dims(data: Mapping[str, int | None]) -> dim3:
+    return dim3(*(data.get(axis) or 1 for axis in "xyz"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,18 +108,14 @@ class MatchedArgument(Argument):
         return known if self.value is None else {**known, "Value": self.value}
 
     @classmethod
-    def from_json(cls, place: Place) -> MatchedArgument:
+    def from_json(cls, data: Mapping[str, Any]) -> MatchedArgument:
         """Read an argument."""
-        digits = place.text("Bytes")
-        is_value = re.fullmatch("(?:[0-9a-fA-F]{2})+", digits)
-        if not is_value or len(digits) > 2 * _MAX_BYTES:
-            raise place.broken("Bytes", f"is {digits!r}, not the hexadecimal digits of a value")
         return cls(
-            index=place.number("Index", 0, _MAX_INDEX),
-            name=place.remark("Name"),
-            type=place.text("Type", ""),
-            bytes=digits.lower(),
-            value=place.data.get("Value"),
+            index=data["Index"],
+            name=remark(data.get("Name")),
+            type=remark(data.get("Type")),
+            bytes=data["Bytes"].lower(),
+            value=data.get("Value"),
         )
 
 
@@ -112,18 +154,16 @@ class Match:
         return {**values, "Args": [one.to_json() for one in self.args]}
 
     @classmethod
-    def from_json(cls, place: Place) -> Match:
+    def from_json(cls, data: Mapping[str, Any]) -> Match:
         """Read a launch."""
-        args = tuple(MatchedArgument.from_json(one) for one in place.objects("Args"))
-        if len({one.index for one in args}) < len(args):
-            raise place.broken("Args", "lists an argument twice")
+        said = said_in(data)
         return cls(
-            arch=place.text("Arch", ""),
-            device=place.remark("Device"),
-            grid=place.dims("GridDim"),
-            block=place.dims("BlockDim"),
-            shared_mem=place.number("SharedMem", 0, 2**64 - 1) if place.has("SharedMem") else None,
-            args=args,
+            arch=said.get("Arch", ""),
+            device=remark(said.get("Device")),
+            grid=_dims(said["GridDim"]) if "GridDim" in said else None,
+            block=_dims(said["BlockDim"]) if "BlockDim" in said else None,
+            shared_mem=said.get("SharedMem"),
+            args=tuple(MatchedArgument.from_json(one) for one in said.get("Args", ())),
         )
 
     def is_same_launch(self, other: Match) -> bool:
@@ -162,20 +202,9 @@ class LaunchOverride:
         }
 
     @classmethod
-    def from_json(cls, place: Place) -> LaunchOverride:
+    def from_json(cls, data: Mapping[str, Any]) -> LaunchOverride:
         """Read an override."""
-        return cls(
-            rule=place.one_of("Rule", _LAUNCH_RULES),
-            grid=_extent(place, "GridDim"),
-            block=_extent(place, "BlockDim"),
-        )
-
-
-def _extent(place: Place, key: str) -> dim3:
-    extent = place.dims(key)
-    if extent is None:
-        raise place.broken(key, "is missing")
-    return extent
+        return cls(rule=data["Rule"], grid=_dims(data["GridDim"]), block=_dims(data["BlockDim"]))
 
 
 LOOKS_FASTER = 1.05
@@ -200,19 +229,41 @@ class Gain:
         return {"Ratio": self.ratio, "Low": self.low, "High": self.high}
 
     @classmethod
-    def find(cls, variant: Place) -> Gain | None:
-        """Read the gain of a variant, which is informational: None if it is missing or invalid."""
-        try:
-            place = variant.object("Gain")
-            return cls(ratio=place.real("Ratio"), low=place.real("Low"), high=place.real("High"))
-        except ArtifactCorrupt:
+    def find(cls, data: object) -> Gain | None:
+        """Read a gain, which is informational: None if it is missing or invalid."""
+        if not isinstance(data, dict):
             return None
+        ratio, low, high = (_amount(data.get(key)) for key in ("Ratio", "Low", "High"))
+        if ratio is None or low is None or high is None:
+            return None
+        return cls(ratio=ratio, low=low, high=high)
 
 
 def _guard(text: str) -> str:
     """Return a guard in its normal form: `Arg:02` becomes `Arg:2`."""
-    match = re.fullmatch("Arg:([0-9]{1,10})", text)
-    return f"Arg:{int(match[1])}" if match else text
+    match = re.fullmatch(r"Arg:([0-9]{1,10})(?:\+([0-9]{1,10}))?", text)
+    return "Arg:" + "+".join(str(int(one)) for one in match.groups() if one) if match else text
+
+
+def _constants_to_json(paths: tuple[str, ...]) -> dict[str, Any]:
+    """Return numbers of arguments, and members, as in the file."""
+    members = [path.split("+") for path in paths if "+" in path]
+    found: dict[str, Any] = {"SpecializedArgs": [int(path) for path in paths if "+" not in path]}
+    if members:
+        found["SpecializedMembers"] = [
+            {"Arg": int(index), "Offset": int(offset)} for index, offset in members
+        ]
+    return found
+
+
+def _constants_from_json(said: Mapping[str, Any]) -> tuple[str, ...] | None:
+    if "SpecializedArgs" not in said:
+        return None
+    members = said.get("SpecializedMembers", ())
+    return (
+        *(str(index) for index in said["SpecializedArgs"]),
+        *(f"{one['Arg']}+{one['Offset']}" for one in members),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,8 +291,8 @@ class TunedVariant(FixedCodeNumbers):
     min_blocks_per_sm: int = 0
     """Blocks that must fit on a multiprocessor; 0: no requirement."""
 
-    specialized_args: tuple[int, ...] | None = None
-    """Indices from 0; None: every argument that can be."""
+    specialized_args: tuple[str, ...] | None = None
+    """Arguments, "2", and members of structures, "0+8"; None: every scalar argument."""
 
     match: Match = field(default_factory=Match)
     """The launch it was found for."""
@@ -267,107 +318,62 @@ class TunedVariant(FixedCodeNumbers):
     static_hash: str = ""
     """Hash of the code it is for, 16 hexadecimal digits; empty: any code."""
 
+    code_hash: str = ""
+    """Hash of this code whatever its functions are called; empty: unknown."""
+
+    def is_for(self, static_hash: str, code_hash: str) -> bool:
+        """Whether it is for this code."""
+        if self.static_hash in ("", static_hash):
+            return True
+        return bool(self.code_hash) and self.code_hash == code_hash
+
     @property
     def fixes_every_scalar(self) -> bool:
         """Whether every scalar argument in `match` becomes a constant."""
         if not self.specialize_args or self.specialized_args is None:
             return self.specialize_args
-        scalars = {one.index for one in self.match.args if one.value is not None}
+        scalars = {str(one.index) for one in self.match.args if one.value is not None}
         return scalars <= set(self.specialized_args)
 
     def flat_json(self) -> dict[str, Any]:
         """Return the keys that existing tools also know."""
-        return {
-            "LaunchBounds": self.launch_bounds,
-            "SpecializeArgs": self.specialize_args,
-            "SpecializeDims": self.specialize_dims,
-            "Pipeline": self.pipeline,
-            "CodeGenOptLevel": self.codegen_opt_level,
-            "TunedMaxThreads": self.tuned_max_threads,
-            "MinBlocksPerSM": self.min_blocks_per_sm,
-        }
+        return {one.key: getattr(self, one.name) for one in FLAT_KEYS}
 
     def to_json(self) -> dict[str, Any]:
         """Return the variant as in the file."""
         values = {
             **self.flat_json(),
-            **{one.deployed: getattr(self, one.key) for one in CODE_NUMBERS},
+            **{one.key: getattr(self, one.name) for one in _OWN_KEYS},
             "Match": self.match.to_json(),
             "Guards": list(self.guards),
         }
         if self.specialized_args is not None:
-            values["SpecializedArgs"] = list(self.specialized_args)
+            values.update(_constants_to_json(self.specialized_args))
         if self.launch is not None:
             values["Launch"] = self.launch.to_json()
         values.update(BaselineNs=self.baseline_ns, TunedNs=self.tuned_ns)
         if self.gain is not None:
             values["Gain"] = self.gain.to_json()
         values["Weight"] = self.weight
-        return {**values, "StaticHash": self.static_hash} if self.static_hash else values
+        hashes = {"StaticHash": self.static_hash, "CodeHash": self.code_hash}
+        return {**values, **{key: value for key, value in hashes.items() if value}}
 
     @classmethod
-    def _from_flat(cls, place: Place) -> TunedVariant:
-        """Read the keys that existing tools know, with their defaults."""
-        level = place.remark("OptLevel", "3")
-        return cls(
-            launch_bounds=place.flag("LaunchBounds", default=True),
-            specialize_args=place.flag("SpecializeArgs", default=False),
-            specialize_dims=place.flag("SpecializeDims", default=True),
-            pipeline=place.text("Pipeline", f"default<O{level}>"),
-            codegen_opt_level=place.number("CodeGenOptLevel", 0, _MAX_LEVEL, 3),
-            tuned_max_threads=place.whole("TunedMaxThreads", -1),
-            min_blocks_per_sm=place.whole("MinBlocksPerSM", 0),
-        )
-
-    @classmethod
-    def from_json(cls, place: Place, *, weight: float = 0) -> TunedVariant:
+    def from_json(cls, data: Mapping[str, Any], *, weight: float = 0) -> TunedVariant:
         """Read a variant; `weight` is the one that is not said."""
-        numbers: dict[str, Any] = {
-            one.key: place.number(one.deployed, 0, one.high, one.default) for one in CODE_NUMBERS
-        }
-        variant = replace(
-            cls._from_flat(place),
-            **numbers,
-            specialized_args=tuple(place.numbers("SpecializedArgs", _MAX_INDEX))
-            if place.has("SpecializedArgs")
-            else None,
-            match=Match.from_json(place.object("Match")) if place.has("Match") else Match(),
-            guards=tuple(_guard(one) for one in place.texts("Guards")),
-            launch=LaunchOverride.from_json(place.object("Launch"))
-            if place.has("Launch")
-            else None,
-            baseline_ns=place.amount("BaselineNs"),
-            tuned_ns=place.amount("TunedNs"),
-            gain=Gain.find(place),
-            weight=place.real("Weight", weight),
-            static_hash=place.static_hash("StaticHash"),
+        said = said_in(data)
+        told = {one.name: said[one.key] for one in (*FLAT_KEYS, *_OWN_KEYS) if one.key in said}
+        told.setdefault("pipeline", f"default<O{remark(said.get('OptLevel'), '3')}>")
+        return cls(
+            **told,
+            specialized_args=_constants_from_json(said),
+            match=Match.from_json(said.get("Match", {})),
+            guards=tuple(_guard(one) for one in said.get("Guards", ())),
+            launch=LaunchOverride.from_json(said["Launch"]) if "Launch" in said else None,
+            baseline_ns=_amount(said.get("BaselineNs")) or 0.0,
+            tuned_ns=_amount(said.get("TunedNs")) or 0.0,
+            gain=Gain.find(said.get("Gain")),
+            weight=float(said.get("Weight", weight)),
+            static_hash=said.get("StaticHash", "").lower(),
+            code_hash=said.get("CodeHash", "").lower(),
         )
-        try:
-            variant.check()
-        except InvalidArgument as error:
-            raise place.broken("a variant", str(error)) from None
-        return variant
-
-    def check(self) -> None:
-        """Check that `match` contains what guards and `launch` compare with.
-
-        Raises:
-            InvalidArgument: If not.
-        """
-        match = self.match
-        known = {
-            "Arch": bool(match.arch),
-            "Grid": match.grid is not None,
-            "Block": match.block is not None,
-            "SharedMem": match.shared_mem is not None,
-            "Args": True,
-            **{f"Arg:{one.index}": True for one in match.args},
-        }
-        for guard in self.guards:
-            if not known.get(guard):
-                what = "compares with nothing in Match" if guard in known else "is unknown"
-                if guard.startswith("Arg:"):
-                    what = "names an argument that Match does not list"
-                raise InvalidArgument(f"has the guard '{guard}', which {what}")
-        if self.launch is not None and None in (match.grid, match.block, match.shared_mem):
-            raise InvalidArgument("has Launch, but Match lacks grid, block or shared memory")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
-from mneme.knobs import FixedCodeNumbers
 from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
@@ -19,42 +18,24 @@ if TYPE_CHECKING:
 __all__ = ["CompileOptions", "CompiledKernel", "compile_record"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompileOptions(FixedCodeNumbers):
-    """How a recorded kernel is compiled."""
+@dataclass(kw_only=True)
+class CompileOptions(ExperimentConfiguration):
+    """How a recorded kernel is compiled: the fields of `ExperimentConfiguration`, and these."""
 
     target: str = ""
     """ "sm_90", "cpu", ...; empty: the architecture the program was built for."""
 
-    passes: str = "default<O3>"
-    """LLVM pass pipeline."""
-
-    codegen_opt: int = 3
-    """Level of code generator and assembler, 0 to 3."""
-
-    specialize: bool = False
-    """Fix scalar arguments to their recorded values."""
-
-    specialize_dims: bool = False
-    """Fix grid and block."""
-
-    grid: dim3 | None = None
+    grid: dim3 | None = None  # type: ignore[assignment]
     """Blocks of the launch the code is for; None: as recorded."""
 
-    block: dim3 | None = None
+    block: dim3 | None = None  # type: ignore[assignment]
     """Threads of its block; None: as recorded."""
-
-    set_launch_bounds: bool = False
-    """Promise `max_threads` and `min_blocks_per_sm` to the code generator."""
 
     max_threads: int = 0
     """Threads of the largest block; 0: those of the block."""
 
     min_blocks_per_sm: int = 0
     """Blocks that must fit on a multiprocessor."""
-
-    specialized_args: str = ""
-    """Indices of the arguments that `specialize` fixes, as "0,2"; empty: all scalar ones."""
 
     assembler_options: str = ""
     """Further options for ptxas, separated by blanks."""
@@ -74,8 +55,18 @@ class CompileOptions(FixedCodeNumbers):
     @classmethod
     def of(cls, configuration: ExperimentConfiguration, **others: Any) -> CompileOptions:  # noqa: ANN401
         """Return the options for a replay of this configuration, with further fields."""
-        told = {name: getattr(configuration, name) for name in _configured()}
+        told = {item.name: getattr(configuration, item.name) for item in fields(configuration)}
         return cls(**told, **others)
+
+    def __post_init__(self, codegen_method: object) -> None:
+        """Leave the dimensions alone, which may be missing."""
+
+    def configuration(self, instance: KernelInstance | None) -> ExperimentConfiguration:
+        """Return what is compiled, with the dimensions of a launch where there are none."""
+        told = {item.name: getattr(self, item.name) for item in fields(ExperimentConfiguration)}
+        told["grid"] = self.grid or (instance.grid_dim if instance else dim3())
+        told["block"] = self.block or (instance.block_dim if instance else dim3())
+        return ExperimentConfiguration(**told)
 
     def needs_launch(self) -> bool:
         """Whether the code depends on the launch."""
@@ -136,7 +127,7 @@ def compile_record(
         )
     code = _native.RecordedCode(record.path, placing.dynamic_hash if placing else "")
     compiled = code.compile(
-        json.dumps(_configuration(wanted, instance)),
+        json.dumps(wanted.configuration(instance).to_dict()),
         code.recorded_target(target),
         json.dumps(
             {
@@ -177,16 +168,3 @@ def _find(
 
 def _has_snapshots(instance: KernelInstance) -> bool:
     return Path(instance.prologue.fn).is_file() and Path(instance.epilogue.fn).is_file()
-
-
-def _configuration(options: CompileOptions, instance: KernelInstance | None) -> dict[str, Any]:
-    told = {name: getattr(options, name) for name in _configured()}
-    told["grid"] = options.grid or (instance.grid_dim if instance else dim3())
-    told["block"] = options.block or (instance.block_dim if instance else dim3())
-    return ExperimentConfiguration(**told).to_dict()
-
-
-def _configured() -> list[str]:
-    """Return the fields that options and configurations share."""
-    ours = {item.name for item in fields(CompileOptions)}
-    return [item.name for item in fields(ExperimentConfiguration) if item.name in ours]

@@ -53,7 +53,7 @@ class Target:
     instance: KernelInstance
     weight: float
     """Part of all time in kernels."""
-    fixed_args: tuple[int, ...] | None = None
+    fixed_args: tuple[str, ...] | None = None
     """Indices of the arguments that may become constants because they are the same in all
     represented launches; None: all."""
     may_change_launch: bool = True

@@ -187,7 +187,7 @@ class Searches:
             times_everything=True,
             space_preset="full",
             specialize_space="off" if target.fixed_args == () else None,
-            specialized_args=",".join(map(str, target.fixed_args or ())) or None,
+            specialized_args=",".join(target.fixed_args or ()) or None,
             launch_dim="auto" if target.may_change_launch else "none",
             baseline="program",
             sampler="auto",

@@ -68,6 +68,9 @@ class EmbeddedKernel:
     arch: str = ""
     """Architecture the program was built for."""
 
+    code_hash: str = ""
+    """The same for equal code whose functions have other names; empty if unknown."""
+
     options: str = field(default="{}", repr=False)
     """How the ahead-of-time build generates code, as JSON."""
 
@@ -131,6 +134,7 @@ def _embedded(
                     args=Argument.all_of(one["args"]),
                     bitcode=one["bitcode"],
                     arch=one["arch"],
+                    code_hash=metadata.get("code_hash", ""),
                     options=json.dumps(metadata.get("options", {})),
                     variables=_variables(metadata),
                     is_linked=bool(metadata.get("undefined")),

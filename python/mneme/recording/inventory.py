@@ -76,15 +76,25 @@ class ArgumentDetails(Argument):
     value: str
     """As readable text."""
 
+    member_values: tuple[str, ...] = ()
+    """The values of `members`, as readable text."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        return {
+        values = {
             "name": self.name,
             "type": self.type,
             "kind": self.kind.value,
             "value": self.value,
             "is_specializable": self.is_specializable,
         }
+        if self.members is None:
+            return values
+        members = [
+            {**asdict(one), "kind": one.kind.value, "value": value}
+            for one, value in zip(self.members, self.member_values, strict=True)
+        ]
+        return {**values, "members": members}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,6 +291,10 @@ def _arguments(
                 size=len(value),
                 value=f"{text} = {functions[text]}" if text in functions else text,
                 is_specializable=one.is_specializable,
+                members=one.members,
+                member_values=tuple(
+                    format_value(member.of(value), member.kind) for member in one.members or ()
+                ),
             )
         )
     return arguments

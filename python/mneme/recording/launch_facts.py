@@ -10,7 +10,7 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any, Final
 
-from mneme.arguments import ArgKind, Argument
+from mneme.arguments import ArgKind, Argument, constant_paths
 from mneme.errors import ArtifactCorrupt
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from mneme.arguments import Member
     from mneme.recording.recorded_execution import KernelInstance
 
 __all__ = [
@@ -62,13 +63,16 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         record_id: Dynamic hash of the launch; may be None if there is only one.
 
     Returns:
-        "static_hash" (16 hexadecimal digits), "kernel_name", "demangled_name", "source_arch" (what
+        "static_hash" (16 hexadecimal digits), "code_hash" (the same whatever functions are called;
+        empty: unknown), "kernel_name", "demangled_name", "source_arch" (what
         the program was built for), "grid", "block" (`{"x", "y", "z"}`), "shared_mem" (bytes of
         dynamic shared memory), "occurrences", and "args": the scalar arguments whose values can
         become constants, each `{"index", "name", "type", "size", "bytes", "value", "varies"}` with
         "bytes" in hexadecimal digits as they lie in memory, and whether another recorded launch of
-        the kernel had another value. "values" are the other arguments passed by value (structs,
-        integers and floats of unusual width), each `{"index", "name", "type", "size", "bytes"}`.
+        the kernel had another value. "members" are those of structures that are passed by value,
+        with "offset" and with the path "0+8" as "path". "values" are the other arguments passed by
+        value (structs, integers and floats of unusual width), each
+        `{"index", "name", "type", "size", "bytes"}`.
 
     Raises:
         NotFound: If the record, the launch or its snapshot is missing.
@@ -80,6 +84,7 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
     instance = record[chosen]
     return {
         "static_hash": static_hash_text(record.static_hash),
+        "code_hash": record.code_hash,
         "kernel_name": record.kernel_name,
         "demangled_name": record.demangled_name,
         "source_arch": record.arch,
@@ -93,15 +98,15 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
 
 def unchanging_arguments(
     record: RecordedExecution, instances: Iterable[KernelInstance]
-) -> tuple[int, ...]:
-    """Return the indices of the scalar arguments that have one value in all of these launches.
+) -> tuple[str, ...]:
+    """Return what can become a constant and has one value in all of these launches: "2", "0+8".
 
     Raises:
         NotFound: If a snapshot is missing.
         ArtifactCorrupt: If one is damaged.
     """
-    arguments = enumerate(_compared(record, instances))
-    return tuple(index for index, (one, is_same) in arguments if one.is_specializable and is_same)
+    compared = _compared(record, instances)
+    return tuple(path for path, one, is_same in compared if one.is_specializable and is_same)
 
 
 def launches_of(instances: Iterable[KernelInstance]) -> int:
@@ -173,19 +178,32 @@ def differ_in_floats_only(record: RecordedExecution, instances: Iterable[KernelI
     """
     return all(
         one.kind in (ArgKind.POINTER, ArgKind.FLOAT) or is_same
-        for one, is_same in _compared(record, instances)
+        for _, one, is_same in _compared(record, instances)
     )
 
 
 def _compared(
     record: RecordedExecution, instances: Iterable[KernelInstance]
-) -> list[tuple[Argument, bool]]:
-    """Return the arguments of a kernel, and whether each has one value in all of these launches."""
+) -> list[tuple[str, Argument | Member, bool]]:
+    """Return what identifies launches, and whether each has one value in all of these.
+
+    These are arguments, and in place of structures the members that the kernel reads.
+    """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     known = Argument.all_of(_native.record_arguments(record.path))
     seen = [_values(one) for one in instances]
-    return [(one, len({values[index] for values in seen}) == 1) for index, one in enumerate(known)]
+    found: list[tuple[str, Argument | Member, bool]] = []
+    for index, one in enumerate(known):
+        values = {launch[index] for launch in seen}
+        if one.members is None:
+            found.append((str(index), one, len(values) == 1))
+        else:
+            found += [
+                (f"{index}+{member.offset}", member, len(set(map(member.of, values))) == 1)
+                for member in one.members
+            ]
+    return found
 
 
 def static_hash_text(static_hash: str | int) -> str:
@@ -231,9 +249,10 @@ def _arguments(
             f"'{instance.prologue.fn}' has {len(values)} arguments, but '{record.path}' says that "
             f"there are {len(known)}; record again"
         )
-    scalars = [index for index, one in enumerate(known) if one.is_specializable]
-    others = [_values(one) for one in record.values() if scalars and one is not instance]
+    constants = constant_paths(known)
+    others = [_values(one) for one in record.values() if constants and one is not instance]
     described = [_described(*one) for one in zip(range(len(known)), known, values, strict=False)]
+    scalars = [index for index, one in enumerate(known) if one.is_specializable]
     return {
         "args": [
             {
@@ -242,6 +261,25 @@ def _arguments(
                 "varies": any(one[index : index + 1] != [values[index]] for one in others),
             }
             for index in scalars
+        ],
+        "members": [
+            {
+                "path": f"{index}+{member.offset}",
+                "index": index,
+                "offset": member.offset,
+                "name": one.member_name(member),
+                "type": member.type,
+                "size": member.size,
+                "bytes": member.of(values[index]).hex(),
+                "value": decode_scalar(member.type, member.of(values[index])),
+                "varies": any(
+                    index >= len(other) or member.of(other[index]) != member.of(values[index])
+                    for other in others
+                ),
+            }
+            for index, one in enumerate(known)
+            for member in one.members or ()
+            if member.is_specializable
         ],
         # Arguments without bytes, such as an empty struct in some languages, have no content.
         "values": [
@@ -258,5 +296,14 @@ def _described(index: int, one: Argument, value: bytes) -> dict[str, Any]:
         "name": one.name or f"#{index}",
         "type": one.type,
         "size": len(value),
-        "bytes": value.hex(),
+        "bytes": (value if one.members is None else _read_bytes(value, one.members)).hex(),
     }
+
+
+def _read_bytes(value: bytes, members: Iterable[Member]) -> bytes:
+    """Return a structure with zeros where no member that identifies a launch is."""
+    result = bytearray(len(value))
+    for member in members:
+        if member.kind is not ArgKind.POINTER:
+            result[member.offset : member.offset + member.size] = member.of(value)
+    return bytes(result)

@@ -56,6 +56,11 @@ class Fields:
         """Return a list of anything."""
         return self.list_of(key, object)
 
+    def objects(self, key: str) -> list[Fields]:
+        """Return a list of objects."""
+        places = enumerate(self.any_list(key))
+        return [Fields(one, self._path, f"{self._place}{key}[{at}].") for at, one in places]
+
     def dims(self, key: str) -> dim3:
         """Return an extent."""
         inner = self.object(key)

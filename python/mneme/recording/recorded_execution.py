@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme.arguments import Argument, Member, constant_paths
 from mneme.errors import NotFound
 from mneme.files.publish import publish_text
 from mneme.recording.memory_state import MemStateRef, SnapshotType
@@ -72,6 +73,15 @@ class KernelInstance:
     cluster_dim: dict[str, int] = field(default_factory=dict)
     """Blocks of a thread block cluster; empty without clusters."""
 
+    constant_names: dict[str, str] = field(default_factory=dict)
+    """What can be fixed, as of `constant_paths`, if the record says it."""
+
+    @property
+    def constants(self) -> dict[str, str]:
+        """Arguments and members of structures that can be fixed, with names: "2", "0+8"."""
+        scalars = {str(index): "" for index in self.available_specializations}
+        return {**scalars, **self.constant_names}
+
     def to_dict(self, base_dir: str | Path | None = None) -> dict[str, Any]:
         """Return the instance as in the record file, snapshot names relative to `base_dir`."""
         return {
@@ -115,6 +125,7 @@ class RecordedExecution:
         self._extras = {
             key: value for key, value in fields.items().items() if key not in _OWN_FIELDS
         }
+        self._constants = constant_paths(_arguments(self, fields))
         instances = fields.object("instances")
         self.kernel_instances = {
             record_id: self._instance(record_id, instances.object(record_id), base)
@@ -153,12 +164,19 @@ class RecordedExecution:
             is_cooperative=fields.has("Cooperative") and bool(fields.items()["Cooperative"]),
             recorded_ns=fields.number("RecordedNs") if fields.has("RecordedNs") else 0,
             cluster_dim=fields.dims("ClusterDims").to_dict() if fields.has("ClusterDims") else {},
+            constant_names=dict(self._constants),
         )
 
     @property
     def extras(self) -> dict[str, Any]:
         """Fields beyond the common ones: "Arch", "Device", "ArgTypes", "ArgSizes", ..."""
         return self._extras
+
+    @property
+    def code_hash(self) -> str:
+        """Hash of the code whatever its functions are called, 16 digits; empty if unknown."""
+        text = self._extras.get("CodeHash")
+        return text.removeprefix("0x") if isinstance(text, str) else ""
 
     @property
     def arch(self) -> str:
@@ -290,6 +308,30 @@ _OWN_FIELDS = frozenset(
 
 # Scripts know the class by this name too.
 setattr(RecordedExecution, "KernelInstance", KernelInstance)  # noqa: B010
+
+
+def _arguments(record: RecordedExecution, fields: Fields) -> list[Argument]:
+    """Return names, and what can be fixed of arguments and members of structures."""
+    known = fields.object("ArgFields") if fields.has("ArgFields") else None
+    arguments = []
+    for index, can in enumerate(record.specializations):
+        key = str(index)
+        members = known.objects(key) if known and known.has(key) else []
+        arguments.append(
+            Argument(
+                name="".join(record.arg_names[index : index + 1]),
+                is_specializable=can,
+                members=tuple(
+                    Member(
+                        name=one.text("Name") if one.has("Name") else "",
+                        offset=one.number("Offset"),
+                        is_specializable=one.items().get("Specializable") is True,
+                    )
+                    for one in members
+                ),
+            )
+        )
+    return arguments
 
 
 def _relative(name: str, base_dir: str | Path | None) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from mneme.arguments import argument_paths, known_paths
 from mneme.devices import DeviceLimits, device_limits
-from mneme.errors import InvalidArgument
 from mneme.knobs import CODE_NUMBERS
-from mneme.mneme_types import ExperimentConfiguration, argument_indices, dim3
+from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.pipelines.unrolling import with_unrolling
 from mneme.search.configurations import dims_from, shape_text
 from mneme.search.custom_spaces import (
@@ -81,7 +81,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
 
         Args:
             recorded_kernel: The launch: has `grid_dim`, `block_dim`, `shared_mem`,
-                `available_specializations`.
+                `constants`.
             limits: What the device can that will run the kernel; None asks `device`.
             device: As in `--device`; None: the device used when nobody says.
             **options: The fields of `SpaceOptions`: preset, launch_dim, passes, ...
@@ -99,8 +99,8 @@ class BuiltinTuneSearchSpace(SearchSpace):
         )
         self.pipelines = self.options.pipelines()
         self._codegen = self.options.codegen_opt()
-        self._scalars = getattr(recorded_kernel, "available_specializations", None)
-        self._can_specialize = self._scalars is None or bool(self._scalars)
+        self._constants = _constants_of(recorded_kernel)
+        self._can_specialize = self._constants is None or bool(self._constants)
         ir = recorded_ir(recorded_kernel)
         self._has_loops = ir is None or has_loops(ir)
         self._recorded = recorded_kernel
@@ -227,15 +227,6 @@ class BuiltinTuneSearchSpace(SearchSpace):
             },
         }
 
-    def _checked(self, indices: Sequence[int]) -> Sequence[int]:
-        wrong = [one for one in indices if self._scalars is not None and one not in self._scalars]
-        if wrong:
-            known = ", ".join(map(str, self._scalars or ())) or "none"
-            raise InvalidArgument(
-                f"argument {wrong[0]} cannot become a constant; those that can: {known}"
-            )
-        return indices
-
     def _code_number(self, knob: CodeNumber) -> tuple[int, ...]:
         """Return the values of a knob that have an effect on the device."""
         is_obeyed = self.limits.max_registers_per_block or not knob.is_for_gpus
@@ -264,13 +255,22 @@ class BuiltinTuneSearchSpace(SearchSpace):
         ]
         if options.specialized_args is not None:
             chosen: Condition = {"specialize": True}
-            told = ",".join(map(str, self._checked(argument_indices(options.specialized_args))))
-            params.append(_choice("specialized_args", [told], when=chosen, otherwise=""))
+            told = argument_paths(options.specialized_args)
+            if self._constants is not None:
+                told = known_paths(told, self._constants)
+            params.append(_choice("specialized_args", [",".join(told)], when=chosen, otherwise=""))
         if options.draws:
             params.append(
                 PipelineParam("pipeline", _DRAWS, base=LEVELS[0], when={"passes": _DRAWN})
             )
         return {param.name: param for param in params}
+
+
+def _constants_of(recorded_kernel: object) -> dict[str, str] | None:
+    """Return what can become a constant; scripts have kernels of their own, without members."""
+    scalars = getattr(recorded_kernel, "available_specializations", None)
+    usual = None if scalars is None else {str(index): "" for index in scalars}
+    return getattr(recorded_kernel, "constants", usual)
 
 
 def _boolean(name: str, values: tuple[bool, ...]) -> BaseParam:

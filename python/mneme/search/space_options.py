@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from mneme.arguments import argument_paths
 from mneme.errors import InvalidArgument
 from mneme.knobs import CODE_NUMBERS, SearchedCodeNumbers
-from mneme.mneme_types import argument_indices
 from mneme.search.pass_choices import (
     LEVELS,
     PROVEN,
@@ -150,7 +150,7 @@ class SpaceOptions(SearchedCodeNumbers):
     """fixed (as recorded: off), on, off or on-off."""
 
     specialized_args: str | Sequence[int] | None = None
-    """Indices of the arguments that can become constants, as "0,2"; None: all scalar ones."""
+    """Arguments, and members of structures, that can become constants ("0,2+8"); None: all."""
 
     specialize_dims_space: str | None = None
     """The same for grid and block."""
@@ -181,7 +181,7 @@ class SpaceOptions(SearchedCodeNumbers):
         for name in switches:
             _known(name.replace("_", "-"), getattr(self, name) or "fixed", _ON_OFF)
         if self.specialized_args is not None:
-            argument_indices(self.specialized_args)
+            argument_paths(self.specialized_args)
         for name, others in (
             ("fixed_passes", ("passes", "pipeline_file")),
             ("fixed_codegen_opt", ("codegen_opt_range",)),

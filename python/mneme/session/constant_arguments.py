@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mneme.mneme_types import argument_indices
+from mneme.arguments import argument_paths, known_paths
 from mneme.recording.launch_facts import launches_of, unchanging_arguments
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ __all__ = [
     "are_others_each_time",
     "asks_for_others",
     "with_constant_arguments",
+    "with_deployable_dimensions",
     "with_same_dimensions",
 ]
 
@@ -45,7 +46,7 @@ def with_constant_arguments(
         ArtifactCorrupt: If one is damaged.
     """
     is_told = options.specialize_space is not None or options.specialized_args is not None
-    if is_told or options.space_module is not None or not instance.available_specializations:
+    if is_told or options.space_module is not None or not instance.constants:
         return options, ""
     alike = with_same_dimensions(record, instance)
     if not are_others_each_time(record, alike):
@@ -62,12 +63,33 @@ def with_constant_arguments(
         return replace(options, specialize_space="off"), (
             "no arguments become constants: each has another value in other recorded launches"
         )
-    if set(fixed) >= set(instance.available_specializations):
+    if set(fixed) >= set(instance.constants):
         return options, ""
-    names = ", ".join(_named(record, index) for index in fixed)
-    return replace(options, specialized_args=",".join(map(str, fixed))), (
+    names = ", ".join(_named(path, instance.constants[path]) for path in fixed)
+    return replace(options, specialized_args=",".join(fixed)), (
         f"of the arguments only {names} may become constants: the others have other values in "
         "other recorded launches"
+    )
+
+
+def with_deployable_dimensions(
+    options: TuneOptions, record: RecordedExecution
+) -> tuple[TuneOptions, str]:
+    """Return options that search no dimensions which production runs never use, and a message.
+
+    Args:
+        options: The requested options; axes that were asked for are kept.
+        record: The kernel's record.
+
+    Returns:
+        The options, and a message about them, which is empty if they are unchanged.
+    """
+    searches = options.launch_dim == "auto" and options.space_module is None
+    if not searches or len(record.llvm_files) == 1:
+        return options, ""
+    return replace(options, launch_dim="none"), (
+        "grid and block stay as they are: the kernel is linked with code of other units, and "
+        "production runs keep the dimensions of such kernels"
     )
 
 
@@ -81,12 +103,12 @@ def asks_for_others(
     Raises:
         NotFound: If a snapshot is missing.
         ArtifactCorrupt: If one is damaged.
-        InvalidArgument: If `specialized_args` is not a list of numbers.
+        InvalidArgument: If `specialized_args` is not a list of arguments.
     """
     if options.specialized_args is not None:
-        asked = set(argument_indices(options.specialized_args))
+        asked = set(known_paths(argument_paths(options.specialized_args), alike[0].constants))
     elif options.specialize_space in ("on", "on-off"):
-        asked = set(alike[0].available_specializations)
+        asked = set(alike[0].constants)
     else:
         return False
     return not asked <= set(unchanging_arguments(record, alike))
@@ -112,9 +134,8 @@ def are_others_each_time(record: RecordedExecution, alike: Sequence[KernelInstan
     return all(one.occ <= 1 for one in alike) and launches > launches_of(record.values())
 
 
-def _named(record: RecordedExecution, index: int) -> str:
-    name = next(iter(record.arg_names[index : index + 1]), "")
-    return f"{index} ({name})" if name else str(index)
+def _named(path: str, name: str) -> str:
+    return f"{path} ({name})" if name else path
 
 
 def _dimensions(one: KernelInstance) -> tuple[object, ...]:

@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from mneme.arguments import argument_paths
 from mneme.errors import InvalidArgument
-from mneme.mneme_types import argument_indices
 
 __all__ = ["option_value"]
 
@@ -27,7 +27,7 @@ def option_value(options: type[Any], name: str, value: object) -> Any:  # noqa: 
         is_text = isinstance(value, str) and kind.startswith("str")
         return value if is_text else _texts(name, value)
     if name == "specialized_args" and isinstance(value, str | int | Sequence):
-        return ",".join(map(str, argument_indices(value)))
+        return ",".join(argument_paths(value))
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     wanted = ""
     if "bool" in kind:

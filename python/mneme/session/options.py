@@ -255,8 +255,8 @@ class TuneOptions(SearchedCodeNumbers):
     specialized_args: str | None = option(
         None,
         _SPACE,
-        "Which arguments may become constants, counted from 0.",
-        shown="all scalar ones",
+        "What may become a constant: argument 2; the member at offset 8 of argument 0: 2,0+8.",
+        shown="all that can",
         metavar="I,J..",
     )
     specialize_dims_space: str | None = option(

@@ -18,7 +18,10 @@ from mneme.recording.records import find_instance
 from mneme.search.custom_spaces import describe_search_space
 from mneme.search.space_view import SpaceView
 from mneme.session.all_launches import tune_all
-from mneme.session.constant_arguments import with_constant_arguments
+from mneme.session.constant_arguments import (
+    with_constant_arguments,
+    with_deployable_dimensions,
+)
 from mneme.session.events import Outcome, TuneListener
 from mneme.session.memory import Memory
 from mneme.session.options import TuneOptions
@@ -111,9 +114,11 @@ class TuningSession:
         path, record_id = find_instance(options.record_database, options.record_id)
         record = RecordedExecution.from_json(path)
         instance = record.get(record_id)
-        told = ""
+        told: list[str] = []
         if self._space is None:
-            options, told = with_constant_arguments(options, record, instance)
+            options, about_constants = with_constant_arguments(options, record, instance)
+            options, about_dimensions = with_deployable_dimensions(options, record)
+            told = [one for one in (about_constants, about_dimensions) if one]
             self.options = options
         space = self._space or make_space(options, instance)
         if options.print_space or options.dry_run:
@@ -127,9 +132,9 @@ class TuningSession:
         with ResultStore(directory) as store:
             store.open(resume=options.resume)
             self.listener.started(record.demangled_name, record_id, directory)
-            if told and not options.baseline_only:
-                store.log(told)
-                self.listener.note(told)
+            for sentence in () if options.baseline_only else told:
+                store.log(sentence)
+                self.listener.note(sentence)
             self._tell_if_unoptimized(record)
             run = SessionRun(self, record, instance, space, store)
             code = run.run()

@@ -1,9 +1,11 @@
 #include "runtime/compiler/assembler/usage.h"
 
-#include <cstring>
-#include <elf.h>
 #include <regex>
+#include <span>
 #include <sstream>
+#include <string_view>
+
+#include "runtime/core/base/elf_file.h"
 
 namespace mneme::compile {
 namespace {
@@ -39,32 +41,6 @@ void readLine(const std::string& line, ResourceUsage& usage) {
   numberBefore(line, "bytes lmem", usage.localBytes);
 }
 
-/// A section's bytes, name and size; whatever lies outside the file is left out.
-template <typename Visit> void forEachSection(const std::string& cubin, Visit&& visit) {
-  Elf64_Ehdr header;
-  if (cubin.size() < sizeof header)
-    return;
-  memcpy(&header, cubin.data(), sizeof header);
-  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(Elf64_Shdr))
-    return;
-  const auto sectionAt = [&](unsigned index, Elf64_Shdr& section) {
-    const uint64_t at = header.e_shoff + uint64_t{index} * sizeof section;
-    if (header.e_shoff > cubin.size() || at + sizeof section > cubin.size())
-      return false;
-    memcpy(&section, cubin.data() + at, sizeof section);
-    return true;
-  };
-  Elf64_Shdr names;
-  if (!sectionAt(header.e_shstrndx, names) || names.sh_offset > cubin.size() ||
-      names.sh_size > cubin.size() - names.sh_offset)
-    return;
-  const std::string table = cubin.substr(names.sh_offset, names.sh_size);
-  Elf64_Shdr section;
-  for (unsigned index = 0; index < header.e_shnum && sectionAt(index, section); ++index)
-    if (section.sh_name < table.size())
-      visit(std::string(table.c_str() + section.sh_name), section.sh_size);
-}
-
 } // namespace
 
 ResourceUsage usageInMessages(const std::string& messages, const std::string& kernel) {
@@ -91,18 +67,21 @@ ResourceUsage usageInMessages(const std::string& messages, const std::string& ke
 }
 
 void addUsageInCubin(ResourceUsage& usage, const std::string& cubin, const std::string& kernel) {
-  constexpr const char* kConstant = ".nv.constant";
-  forEachSection(cubin, [&](const std::string& name, uint64_t size) {
+  constexpr std::string_view kConstant = ".nv.constant";
+  const auto file = elf::File::in(std::as_bytes(std::span(cubin)));
+  if (!file)
+    return;
+  for (const auto& [section, name] : file->sections()) {
     if (name == ".nv.shared." + kernel && usage.sharedBytes == 0)
-      usage.sharedBytes = size;
-    if (name.rfind(kConstant, 0) != 0)
-      return;
-    const size_t dot = name.find('.', strlen(kConstant));
-    const std::string bank = name.substr(strlen(kConstant), dot - strlen(kConstant));
-    const bool isOurs = dot == std::string::npos || name.substr(dot + 1) == kernel;
-    if (isOurs && bank != "0") // bank 0 holds the parameters and the driver's own
-      usage.constantBytes += size;
-  });
+      usage.sharedBytes = section.sh_size;
+    if (!name.starts_with(kConstant))
+      continue;
+    const std::string_view rest = name.substr(kConstant.size());
+    const size_t dot = rest.find('.');
+    const bool isOurs = dot == rest.npos || rest.substr(dot + 1) == kernel;
+    if (isOurs && rest.substr(0, dot) != "0") // bank 0 holds the parameters and the driver's own
+      usage.constantBytes += section.sh_size;
+  }
 }
 
 std::string firstErrors(const std::string& messages) {

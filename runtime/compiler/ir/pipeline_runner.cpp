@@ -44,13 +44,22 @@ PipelineRunner::PipelineRunner(llvm::TargetMachine& machine,
       [library = std::move(library)] { return llvm::TargetLibraryAnalysis(library); });
 }
 
-llvm::Error PipelineRunner::run(llvm::Module& module, llvm::StringRef passes) {
-  // Not in the constructor: callers may have registered analyses with the builder since.
+// Not in the constructor: callers may have registered analyses with the builder since.
+void PipelineRunner::registerAnalyses() {
   builder_.registerModuleAnalyses(modules_);
   builder_.registerCGSCCAnalyses(callGraph_);
   builder_.registerFunctionAnalyses(functions_);
   builder_.registerLoopAnalyses(loops_);
   builder_.crossRegisterProxies(loops_, functions_, callGraph_, modules_);
+}
+
+void PipelineRunner::run(llvm::Module& module, llvm::ModulePassManager passes) {
+  registerAnalyses();
+  passes.run(module, modules_);
+}
+
+llvm::Error PipelineRunner::run(llvm::Module& module, llvm::StringRef passes) {
+  registerAnalyses();
   llvm::Expected<llvm::ModulePassManager> manager = parsePipeline(builder_, passes);
   if (!manager)
     return manager.takeError();

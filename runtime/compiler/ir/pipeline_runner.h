@@ -28,8 +28,12 @@ public:
   llvm::PassBuilder& builder() { return builder_; }
   /// Returns an error, with the module unchanged, if the text is not a pipeline.
   llvm::Error run(llvm::Module& module, llvm::StringRef passes);
+  /// Runs passes that are no text, on a runner of their own.
+  void run(llvm::Module& module, llvm::ModulePassManager passes);
 
 private:
+  void registerAnalyses();
+
   llvm::LoopAnalysisManager loops_;
   llvm::FunctionAnalysisManager functions_;
   llvm::CGSCCAnalysisManager callGraph_;

@@ -154,6 +154,8 @@ void specializeArguments(llvm::Function& kernel, const mneme_arg_value* values, 
   llvm::SmallVector<llvm::Constant*> unnamed;
   for (size_t position = 0; position < count; ++position) {
     const mneme_arg_value& given = values[position];
+    if (given.content == MNEME_CONSTANT_MEMBER) // specializeMembers() has these
+      continue;
     if (given.index >= kernel.arg_size())
       throw Error(ErrorCode::InvalidArgument, "kernel '" + kernel.getName().str() + "' has " +
                                                   std::to_string(kernel.arg_size()) +

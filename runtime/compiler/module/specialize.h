@@ -13,7 +13,8 @@ namespace mneme::compile {
 /// Lines about specialisation, as the reference tool writes them; null: not wanted.
 using TraceText = std::string*;
 
-/// Replaces the uses of each given argument by its value or its content. The signature stays.
+/// Replaces the uses of each given argument by its value or its content, but for members of
+/// structures (struct_members.h). The signature stays.
 /// \throws Error{InvalidArgument} for an index beyond the arguments, a size that is not the
 /// argument's store size, or an argument that cannot have such a value.
 void specializeArguments(llvm::Function& kernel, const mneme_arg_value* values, size_t count,

@@ -107,8 +107,10 @@ struct RawRequest {
     for (const auto& module : request.modules)
       modules.push_back({module.data(), module.size()});
     for (const ArgValue& argument : request.specializedArgs)
-      arguments.push_back(
-          {argument.index, argument.content, {argument.bytes.data(), argument.bytes.size()}});
+      arguments.push_back({argument.index,
+                           argument.offset ? MNEME_CONSTANT_MEMBER : argument.content,
+                           argument.offset.value_or(0),
+                           {argument.bytes.data(), argument.bytes.size()}});
     for (const GlobalPlace& place : request.placedGlobals)
       places.push_back({place.name.c_str(), place.address});
     for (const LambdaValue& lambda : request.lambdaValues)

@@ -1,7 +1,7 @@
 #include "runtime/compiler/service/configuration.h"
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -22,34 +22,46 @@ void setLaunchBounds(Request& request, const Knobs& knobs, const mneme_dim3& blo
   request.minBlocksPerSm = knobs.minBlocksPerSm;
 }
 
+/// `list` is what the user gave.
+ArgPath pathOf(std::string_view text, const std::string& list, const std::vector<KernelArg>& args) {
+  const size_t name = text.find('.');
+  const std::optional<ArgPath> given = argPathOf(text.substr(0, name));
+  if (!given || (name != text.npos && given->offset))
+    throw Error(ErrorCode::InvalidArgument,
+                "specialized_args is '" + list +
+                    "', not numbers of arguments such as '0,2', or members such as '0+8'");
+  std::optional<ArgPath> found;
+  if (given->index < args.size())
+    visitConstants(given->index, args[given->index], [&](const ArgPath& one) {
+      const bool isMember = name != text.npos && one.offset;
+      if (isMember ? args[one.index].findField(*one.offset)->name == text.substr(name + 1)
+                   : name == text.npos && one == *given)
+        found = one;
+    });
+  if (!found)
+    throw Error(ErrorCode::InvalidArgument, "specialized_args names argument " + std::string(text) +
+                                                ", whose value cannot become a constant");
+  return *found;
+}
+
 } // namespace
 
-std::vector<uint32_t> constantArgs(const Knobs& knobs, const std::vector<KernelArg>& args) {
-  std::vector<uint32_t> indices;
+std::vector<ArgPath> constantArgs(const Knobs& knobs, const std::vector<KernelArg>& args) {
+  std::vector<ArgPath> paths;
   if (!knobs.specialize)
-    return indices;
+    return paths;
   if (knobs.specializedArgs.empty()) {
-    for (uint32_t i = 0; i < args.size(); ++i)
-      if (args[i].isSpecializable)
-        indices.push_back(i);
-    return indices;
+    for (uint32_t index = 0; index < args.size(); ++index)
+      visitConstants(index, args[index], [&](const ArgPath& path) { paths.push_back(path); });
+    return paths;
   }
   const std::string_view text = knobs.specializedArgs;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    uint32_t index = 0;
-    const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, index);
-    if (error != std::errc() || stop != text.data() + end)
-      throw Error(ErrorCode::InvalidArgument, "specialized_args is '" + knobs.specializedArgs +
-                                                  "', not numbers of arguments such as '0,2'");
-    if (index >= args.size() || !args[index].isSpecializable)
-      throw Error(ErrorCode::InvalidArgument, "specialized_args names argument " +
-                                                  std::to_string(index) +
-                                                  ", whose value cannot become a constant");
-    indices.push_back(index);
+    paths.push_back(pathOf(text.substr(begin, end - begin), knobs.specializedArgs, args));
     begin = end + 1;
   }
-  return indices;
+  return paths;
 }
 
 Request toRequest(KernelSource source, const Knobs& knobs, const mneme_dim3& grid,

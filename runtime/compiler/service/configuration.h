@@ -26,9 +26,11 @@ struct KernelSource {
   std::string optionsJson; ///< how the ahead-of-time build generates code
 };
 
-/// Indices of the arguments that become constants, ascending.
-/// \throws Error{InvalidArgument} for Knobs::specializedArgs that are no indices, or not of `args`.
-std::vector<uint32_t> constantArgs(const Knobs& knobs, const std::vector<KernelArg>& args);
+/// The arguments, and members of structures passed by value, that become constants. A text names
+/// them as "2", "0+8" (the member at offset 8 of argument 0) or "0.s.n" (by its name).
+/// \throws Error{InvalidArgument} for Knobs::specializedArgs that are no such list, or not of
+/// `args`.
+std::vector<ArgPath> constantArgs(const Knobs& knobs, const std::vector<KernelArg>& args);
 
 /// What the compiler is asked for to make the code for launches of these dimensions.
 /// \throws Error{InvalidArgument} if launch bounds and block contradict each other.

@@ -13,6 +13,7 @@
 #include "runtime/compiler/service/library_identity.h"
 #include "runtime/compiler/service/source.h"
 #include "runtime/core/abi/carried_ir.h"
+#include "runtime/core/abi/jit_mark.h"
 #include "runtime/core/base/environment.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/file.h"
@@ -134,7 +135,9 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   packer.add(uint64_t{request.specializedArgs.size()});
   for (const ArgValue& argument : request.specializedArgs) {
     packer.add(uint64_t{argument.index});
-    packer.add(static_cast<uint64_t>(argument.content));
+    packer.add(static_cast<uint64_t>(argument.offset ? MNEME_CONSTANT_MEMBER : argument.content));
+    if (argument.offset)
+      packer.add(uint64_t{*argument.offset});
     packer.add(std::span<const std::byte>(argument.bytes));
   }
   packer.add(bytesOf(request.symbol));

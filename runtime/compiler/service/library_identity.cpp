@@ -1,16 +1,14 @@
 #include "runtime/compiler/service/library_identity.h"
 
 #include <cstdlib>
-#include <cstring>
-#include <elf.h>
 #include <fcntl.h>
 #include <filesystem>
-#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
 #include "runtime/core/base/dynamic_library.h"
+#include "runtime/core/base/elf_file.h"
 #include "runtime/core/base/environment.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/file.h"
@@ -26,47 +24,20 @@ namespace {
 constexpr const char* kLibraryName = "libmneme_compile.so";
 constexpr const char* kPluginLibraryName = "libmneme_compile_plugins.so";
 constexpr const char* kProgramName = "mneme-jit-compile";
-constexpr size_t kMaxNoteBytes = 4096;
+constexpr uint64_t kMaxNoteBytes = 4096;
+constexpr uint64_t kMostBytes = 1 << 20; // of a table
 
-template <typename T> bool readAt(int descriptor, T* out, size_t count, uint64_t offset) {
-  const size_t size = count * sizeof(T);
-  return pread(descriptor, out, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
-}
-
-std::string buildIdInNotes(const std::vector<char>& notes) {
-  size_t at = 0;
-  while (at + sizeof(ElfW(Nhdr)) <= notes.size()) {
-    ElfW(Nhdr) header;
-    memcpy(&header, notes.data() + at, sizeof header);
-    at += sizeof header;
-    const size_t nameBytes = (size_t{header.n_namesz} + 3) & ~size_t{3};
-    const size_t contentBytes = (size_t{header.n_descsz} + 3) & ~size_t{3};
-    if (nameBytes + contentBytes > notes.size() - at)
-      break;
-    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
-        memcmp(notes.data() + at, "GNU", 4) == 0)
-      return std::string(notes.data() + at + nameBytes, header.n_descsz);
-    at += nameBytes + contentBytes;
-  }
-  return {};
-}
-
-std::string buildId(int descriptor) {
-  ElfW(Ehdr) header;
-  if (!readAt(descriptor, &header, 1, 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_phentsize != sizeof(ElfW(Phdr)))
+std::string buildId(const UniqueFd& library) {
+  const auto file = elf::File::of(library, kMostBytes);
+  if (!file)
     return {};
-  std::vector<ElfW(Phdr)> segments(header.e_phnum);
-  if (!readAt(descriptor, segments.data(), segments.size(), header.e_phoff))
-    return {};
-  for (const auto& segment : segments) {
+  for (const Elf64_Phdr& segment : file->segments().value_or(std::vector<Elf64_Phdr>())) {
     if (segment.p_type != PT_NOTE || segment.p_filesz > kMaxNoteBytes)
       continue;
-    std::vector<char> notes(segment.p_filesz);
-    if (!readAt(descriptor, notes.data(), notes.size(), segment.p_offset))
-      continue;
-    if (std::string id = buildIdInNotes(notes); !id.empty())
-      return id;
+    const Bytes notes = file->content(segment).value_or(Bytes());
+    const Bytes id = elf::findNote(notes, "GNU", NT_GNU_BUILD_ID).value_or(Bytes());
+    if (!id.empty())
+      return {reinterpret_cast<const char*>(id.data()), id.size()};
   }
   return {};
 }
@@ -153,7 +124,7 @@ std::string libraryIdentity(const std::string& path) {
   } catch (const Error&) { // the caller says what to do
     return {};
   }
-  if (std::string id = buildId(file.get()); !id.empty())
+  if (std::string id = buildId(file); !id.empty())
     return id;
   struct stat status = {};
   if (fstat(file.get(), &status) != 0)

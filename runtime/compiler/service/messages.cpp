@@ -79,6 +79,7 @@ std::string packRequest(const Request& request) {
   for (const ArgValue& argument : request.specializedArgs) {
     packer.add(uint64_t{argument.index});
     packer.add(static_cast<uint64_t>(argument.content));
+    packer.add(argument.offset ? uint64_t{*argument.offset} + 1 : uint64_t{0});
     packer.add(bytesOf(argument.bytes));
   }
   packer.add(uint64_t{request.lambdaValues.size()});
@@ -125,6 +126,8 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
   for (ArgValue& argument : request.specializedArgs) {
     argument.index = static_cast<uint32_t>(unpacker.takeNumber());
     argument.content = static_cast<int32_t>(unpacker.takeNumber());
+    if (const uint64_t place = unpacker.takeNumber())
+      argument.offset = static_cast<uint32_t>(place - 1);
     unpacker.take(argument.bytes);
   }
   request.lambdaValues.resize(unpacker.takeCount());

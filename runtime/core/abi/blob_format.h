@@ -18,10 +18,16 @@ namespace mneme::embed {
 ///
 /// Metadata:
 ///   { "kernel": "<mangled name>", "demangled": "...", "static_hash": "<16 hex digits>",
+///     "code_hash": "<16 hex digits>",            // of kernels: whatever the functions are called
 ///     "triple": "nvptx64-nvidia-cuda", "arch": "sm_90", "clang": "22.1.8",
 ///     "args": [ {"name": "...", "size": bytes, "align": bytes,
 ///                "kind": "pointer"|"integer"|"float"|"aggregate",
-///                "type": "ptr"|"i32"|"float"|"struct.S"..., "specializable": bool} ],
+///                "type": "ptr"|"i32"|"float"|"struct.S"..., "specializable": bool,
+///                // of an aggregate: the members that the kernel reads, without padding
+///                "fields": [ {"offset": bytes, "size": bytes,
+///                             "kind": "pointer"|"integer"|"float"|"bytes", "type": ...,
+///                             "name": "s.n",        // if known
+///                             "specializable": bool} ]} ],
 ///     "globals": [ {"name": "...", "size": bytes, "align": bytes, "constant": bool,
 ///                   "defined": bool,
 ///                   "functions": true} ],        // device globals the closure refers to

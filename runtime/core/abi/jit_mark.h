@@ -26,6 +26,8 @@ enum mneme_constant_type {
   MNEME_CONSTANT_OBJECT = 12,
   MNEME_CONSTANT_INT16 = 100,
   MNEME_CONSTANT_HALF = 101,
+  /// A member of a structure that is passed by value (mneme_arg_value).
+  MNEME_CONSTANT_MEMBER = 102,
 };
 
 enum mneme_jit_mark_flags {

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define MNEME_COMPILE_ABI 6u
+#define MNEME_COMPILE_ABI 7u
 
 typedef struct mneme_bytes {
   const void* data;
@@ -26,11 +26,13 @@ typedef struct mneme_bytes {
 /// Value of one argument for specialisation.
 typedef struct mneme_arg_value {
   uint32_t index; ///< 0-based
-  /// MNEME_CONSTANT_NONE: `value` is the argument itself. Otherwise `value` is the memory that the
-  /// argument, a pointer, leads to, or a struct passed by value, with elements of this type (enum
+  /// MNEME_CONSTANT_NONE: `value` is the argument itself. MNEME_CONSTANT_MEMBER: it is the member
+  /// at `offset` of a structure passed by value. Otherwise `value` is the memory that the argument,
+  /// a pointer, leads to, or a struct passed by value, with elements of this type (enum
   /// mneme_constant_type).
   int32_t content;
-  mneme_bytes value; ///< exactly the argument's IR store size, or the content
+  uint32_t offset;   ///< bytes, of a member
+  mneme_bytes value; ///< exactly the argument's IR store size, the member, or the content
 } mneme_arg_value;
 
 /// Value of one field of a closure.

@@ -137,6 +137,18 @@ Fields Fields::object(const char* name) const {
   return Fields(at(name), file_, prefix_ + name + ".");
 }
 
+std::vector<Fields> Fields::objects(const char* name) const {
+  std::vector<Fields> values;
+  if (!at(name).is_array())
+    fail(name, "is not a list");
+  for (const json& value : at(name)) {
+    if (!value.is_object())
+      fail(name, "is not a list of objects");
+    values.emplace_back(value, file_, prefix_ + name + '[' + std::to_string(values.size()) + "].");
+  }
+  return values;
+}
+
 std::string Fields::checkedFileName(const char* name, const std::string& value) const {
   if (isPlainFileName(value))
     return value;

@@ -33,6 +33,7 @@ public:
   std::vector<bool> booleans(const char* name) const;
   std::vector<uint64_t> numbers(const char* name) const;
   Fields object(const char* name) const;
+  std::vector<Fields> objects(const char* name) const;
 
   /// Returns the name of a file: a plain name if it lies in the directory of this file, else its
   /// path as given, absolute or relative to that directory. A file elsewhere is only read, never

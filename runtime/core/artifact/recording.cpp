@@ -73,6 +73,24 @@ std::vector<ArgKind> kindsFromJson(const Fields& fields) {
   return kinds;
 }
 
+/// Returns the members of the argument with this number that the kernel reads.
+std::vector<ArgField> membersFromJson(const Fields& all, const std::string& number,
+                                      uint64_t wholeBytes) {
+  std::vector<ArgField> members;
+  for (const Fields& one : all.objects(number.c_str())) {
+    members.push_back({.name = one.has("Name") ? one.text("Name") : "",
+                       .type = one.text("Type"),
+                       .offset = one.u64("Offset"),
+                       .sizeBytes = one.u64("Size"),
+                       .kind = argKindOf(one.text("Kind")).value_or(ArgKind::Unknown),
+                       .isSpecializable = one.boolean("Specializable")});
+    if (members.back().offset > wholeBytes ||
+        members.back().sizeBytes > wholeBytes - members.back().offset)
+      one.refuse("Offset", "is outside of the argument");
+  }
+  return members;
+}
+
 std::vector<KernelArg> argsFromJson(const Fields& fields) {
   std::vector<KernelArg> args;
   const auto take = [&](const auto& values, auto member) {
@@ -88,7 +106,27 @@ std::vector<KernelArg> argsFromJson(const Fields& fields) {
     take(kindsFromJson(fields), &KernelArg::kind);
   if (fields.has("ArgSizes"))
     take(fields.numbers("ArgSizes"), &KernelArg::sizeBytes);
+  if (fields.has("ArgFields")) {
+    const Fields all = fields.object("ArgFields");
+    for (size_t index = 0; index < args.size(); ++index)
+      if (const std::string number = std::to_string(index); all.has(number.c_str()))
+        args[index].fields = membersFromJson(all, number, args[index].sizeBytes);
+  }
   return args;
+}
+
+json membersToJson(const std::vector<ArgField>& members) {
+  json list = json::array();
+  for (const ArgField& member : members) {
+    json& out = list.emplace_back(json{{"Offset", member.offset},
+                                       {"Size", member.sizeBytes},
+                                       {"Type", member.type},
+                                       {"Kind", nameOf(member.kind)},
+                                       {"Specializable", member.isSpecializable}});
+    if (!member.name.empty())
+      out["Name"] = member.name;
+  }
+  return list;
 }
 
 void argsToJson(const std::vector<KernelArg>& args, json& out) {
@@ -101,6 +139,9 @@ void argsToJson(const std::vector<KernelArg>& args, json& out) {
     out["ArgKinds"].push_back(nameOf(arg.kind));
     out["ArgSizes"].push_back(arg.sizeBytes);
   }
+  for (size_t index = 0; index < args.size(); ++index)
+    if (args[index].fields)
+      out["ArgFields"][std::to_string(index)] = membersToJson(*args[index].fields);
 }
 
 std::string dump(const json& value) {
@@ -159,6 +200,8 @@ KernelRecord KernelRecord::load(const std::filesystem::path& path) {
   checkVersionAndChecksum(root, fields, file);
   KernelRecord record;
   record.staticHash = fields.u64("StaticHash");
+  if (fields.has("CodeHash"))
+    record.codeHash = fields.address("CodeHash");
   record.kernelName = fields.text("KernelName");
   record.demangledName = fields.text("DemangledName");
   record.windowAddress = fields.address("VAddr");
@@ -196,6 +239,8 @@ std::string KernelRecord::toJson() const {
                {"Device", device},
                {"Launches", launches},
                {"instances", json::object()}};
+  if (codeHash != 0)
+    root["CodeHash"] = "0x" + toHex(codeHash);
   argsToJson(args, root);
   if (!optionsJson.empty()) {
     json options = json::parse(optionsJson, nullptr, false);

@@ -87,6 +87,7 @@ struct Instance {
 /// does not match is refused; a file without one, as the existing tools write it, is accepted.
 struct KernelRecord {
   uint64_t staticHash = 0;
+  uint64_t codeHash = 0; ///< as in KernelBlob
   std::string kernelName;
   std::string demangledName;
   uint64_t windowAddress = 0;            ///< "VAddr"

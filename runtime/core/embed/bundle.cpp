@@ -2,6 +2,7 @@
 // and target name. A compressed bundle has a header of its own in front of a Zstandard frame.
 #include <string_view>
 
+#include "runtime/core/base/elf_file.h"
 #include "runtime/core/embed/containers.h"
 #include "runtime/core/embed/member_compression.h"
 
@@ -89,7 +90,7 @@ void visitCodeObjects(Bytes bytes, const std::function<void(Bytes)>& visit) {
     position += sizeof(entry);
     position += requireSlice(bytes, position, entry.nameBytes, "bundle entry name").size();
     Bytes image = requireSlice(bytes, entry.offset, entry.sizeBytes, "bundle entry");
-    if (isElf(image))
+    if (elf::isElf(image))
       visit(image);
   }
 }
@@ -105,7 +106,7 @@ void visitImage(Bytes bytes, const VisitBlob& visit) {
     visitOffloadBundle(bytes, visit);
   else if (isCompressedBundle(bytes))
     visitCompressedBundle(bytes, visit);
-  else if (isElf(bytes))
+  else if (elf::isElf(bytes))
     visitElf(bytes, visit);
   else if (isPtx(bytes))
     visitPtx(bytes, visit);

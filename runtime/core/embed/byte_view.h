@@ -1,43 +1,36 @@
-// Room core/embed: bounds-checked reading of foreign bytes.
+// Room core/embed: bounds-checked reading of device images, in which nothing may be missing.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <optional>
-#include <span>
 #include <string>
-#include <type_traits>
+#include <utility>
 
+#include "runtime/core/base/bytes.h"
 #include "runtime/core/base/error.h"
 
 namespace mneme::embed {
 
-using Bytes = std::span<const std::byte>;
-
-/// Returns `size` bytes at `offset`, or nothing if they are not all inside. Never overflows.
-inline std::optional<Bytes> slice(Bytes bytes, uint64_t offset, uint64_t size) {
-  if (offset > bytes.size() || size > bytes.size() - offset)
-    return std::nullopt;
-  return bytes.subspan(offset, size);
-}
-
-/// Like slice(). \throws Error{ArtifactCorrupt} naming `what`.
-inline Bytes requireSlice(Bytes bytes, uint64_t offset, uint64_t size, const char* what) {
-  if (std::optional<Bytes> part = slice(bytes, offset, size))
-    return *part;
+/// \throws Error{ArtifactCorrupt} naming `what`
+[[noreturn]] inline void refuseOutside(const char* what) {
   throw Error(ErrorCode::ArtifactCorrupt,
               std::string("the device image is damaged: its ") + what + " lies outside of it");
 }
 
-/// Reads a little-endian structure at `offset`, with any alignment.
-/// \throws Error{ArtifactCorrupt} naming `what`.
-template <typename Structure>
-  requires std::is_trivially_copyable_v<Structure>
-Structure readAt(Bytes bytes, uint64_t offset, const char* what) {
-  Structure result;
-  std::memcpy(&result, requireSlice(bytes, offset, sizeof(result), what).data(), sizeof(result));
-  return result;
+/// Returns what was found. \throws as refuseOutside() if that is nothing.
+template <typename Value> Value require(std::optional<Value> found, const char* what) {
+  if (!found)
+    refuseOutside(what);
+  return *std::move(found);
+}
+
+/// Like slice(). \throws as require()
+inline Bytes requireSlice(Bytes bytes, uint64_t offset, uint64_t size, const char* what) {
+  return require(slice(bytes, offset, size), what);
+}
+
+/// Like valueAt(). \throws as require()
+template <typename Structure> Structure readAt(Bytes bytes, uint64_t offset, const char* what) {
+  return require(valueAt<Structure>(bytes, offset), what);
 }
 
 } // namespace mneme::embed

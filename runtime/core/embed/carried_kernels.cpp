@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include <elf.h>
 #include <nlohmann/json.hpp>
 
 #include "runtime/core/abi/carried_ir.h"
@@ -28,18 +27,7 @@ uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / un
 
 /// The note with the metadata, which is MessagePack.
 Bytes metadataIn(Bytes notes) {
-  for (uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
-    const auto header = readAt<Elf64_Nhdr>(notes, at, "note");
-    at += sizeof header;
-    const Bytes owner = requireSlice(notes, at, header.n_namesz, "note");
-    at += roundUp(header.n_namesz, 4);
-    const Bytes content = requireSlice(notes, at, header.n_descsz, "note");
-    at += roundUp(header.n_descsz, 4);
-    if (header.n_type == kMetadataNote && owner.size() == kNoteOwner.size() + 1 &&
-        std::memcmp(owner.data(), kNoteOwner.data(), kNoteOwner.size()) == 0)
-      return content;
-  }
-  return {};
+  return require(elf::findNote(notes, kNoteOwner, kMetadataNote), "note");
 }
 
 /// The largest alignment that puts an argument at `offset` behind one that ends at `end`.
@@ -69,35 +57,32 @@ std::vector<KernelArg> argsOf(const json& kernel) {
 }
 
 /// Variables that the host can name.
-std::vector<KernelGlobal> variablesIn(const ElfSections& elf) {
+std::vector<KernelGlobal> variablesIn(const elf::File& file) {
   std::vector<KernelGlobal> found;
-  const auto table = elf.find([](const ElfSection& s) { return s.header.sh_type == SHT_DYNSYM; });
-  if (!table || table->header.sh_link >= elf.count())
-    return found;
-  const Bytes symbols = table->content, names = elf.at(table->header.sh_link).content;
-  for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.size(); at += sizeof(Elf64_Sym)) {
-    const auto symbol = readAt<Elf64_Sym>(symbols, at, "symbol");
-    const std::string_view name = nameAt(names, symbol.st_name);
-    if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF &&
-        symbol.st_size > 0 && !name.ends_with(kDescriptorSuffix))
+  forEachVariable(file, [&](const Elf64_Sym& symbol, std::string_view name) {
+    if (!name.ends_with(kDescriptorSuffix))
       found.push_back({.name = std::string(name), .sizeBytes = symbol.st_size, .alignBytes = 16});
-  }
+  });
   return found;
 }
 
 } // namespace
 
 std::vector<KernelBlob> kernelsThatCarryIr(Bytes codeObject) {
-  const ElfSections elf(codeObject);
-  const auto ir = elf.find([](const ElfSection& s) { return s.name == kCarriedIrSection; });
-  const auto notes = elf.find([](const ElfSection& s) {
-    return s.header.sh_type == SHT_NOTE && !metadataIn(s.content).empty();
+  const elf::File file = require(readElf(codeObject), "ELF header");
+  const elf::Section* ir =
+      findSection(file, [](const elf::Section& one) { return one.name == kCarriedIrSection; });
+  Bytes packed;
+  findSection(file, [&](const elf::Section& one) {
+    if (one.header.sh_type == SHT_NOTE)
+      packed = metadataIn(contentOf(file, one));
+    return !packed.empty();
   });
-  if (!ir || !notes)
+  if (!ir || packed.empty())
     corrupt("it carries IR and has no metadata");
+  const Bytes bitcode = contentOf(file, *ir);
   std::vector<KernelBlob> kernels;
   try {
-    const Bytes packed = metadataIn(notes->content);
     const auto* begin = reinterpret_cast<const uint8_t*>(packed.data());
     const json metadata = json::from_msgpack(begin, begin + packed.size());
     auto target = metadata.at("amdhsa.target").get<std::string>();
@@ -109,11 +94,11 @@ std::vector<KernelBlob> kernelsThatCarryIr(Bytes codeObject) {
       blob.arch = target.substr(0, target.find(':'));
       blob.triple = "amdgcn-amd-amdhsa";
       blob.args = argsOf(kernel);
-      blob.globals = variablesIn(elf);
+      blob.globals = variablesIn(file);
       blob.sharedBytes = kernel.at(".group_segment_fixed_size").get<uint64_t>();
       blob.maxThreads = kernel.at(".max_flat_workgroup_size").get<uint32_t>();
       blob.metadataJson = "{}";
-      blob.bitcode.assign(ir->content.begin(), ir->content.end());
+      blob.bitcode.assign(bitcode.begin(), bitcode.end());
     }
   } catch (const json::exception& failure) {
     corrupt(failure.what());

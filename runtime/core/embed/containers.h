@@ -19,7 +19,6 @@ using VisitBlob = std::function<void(BlobKind, Bytes)>;
 /// Returns the kind of blob that a symbol of this name holds; nothing if it holds none.
 std::optional<BlobKind> blobKindOfSymbol(std::string_view name);
 
-bool isElf(Bytes bytes);
 /// 64-bit little-endian ELF (cubin or AMD GPU code object).
 void visitElf(Bytes image, const VisitBlob& visit);
 

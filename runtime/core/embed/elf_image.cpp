@@ -1,7 +1,4 @@
 // Room core/embed: blobs in the symbol table of a device ELF image.
-#include <elf.h>
-
-#include <cstring>
 #include <set>
 #include <string_view>
 
@@ -13,41 +10,31 @@
 namespace mneme::embed {
 namespace {
 
-Elf64_Shdr sectionHeader(Bytes image, const Elf64_Ehdr& header, uint64_t index) {
-  return readAt<Elf64_Shdr>(image, header.e_shoff + index * sizeof(Elf64_Shdr), "section table");
-}
-
-void visitSymbols(Bytes image, const Elf64_Ehdr& header, const Elf64_Shdr& table,
-                  const VisitBlob& visit) {
-  Bytes symbols = requireSlice(image, table.sh_offset, table.sh_size, "symbol table");
-  Elf64_Shdr stringTable = sectionHeader(image, header, table.sh_link);
-  Bytes strings =
-      requireSlice(image, stringTable.sh_offset, stringTable.sh_size, "symbol name table");
+void visitSymbols(const elf::File& file, const elf::Section& table, const VisitBlob& visit) {
+  const Bytes symbols = require(file.content(table), "symbol table");
+  const Bytes names =
+      require(file.content(sectionAt(file, table.header.sh_link)), "symbol name table");
   std::set<uint64_t> seen; // a damaged table may name one blob many times
-  for (uint64_t offset = 0; offset + sizeof(Elf64_Sym) <= symbols.size();
-       offset += sizeof(Elf64_Sym)) {
-    auto symbol = readAt<Elf64_Sym>(symbols, offset, "symbol");
-    std::optional<BlobKind> kind = blobKindOfSymbol(nameAt(strings, symbol.st_name));
-    if (!kind || symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= header.e_shnum)
-      continue;
-    Elf64_Shdr section = sectionHeader(image, header, symbol.st_shndx);
-    if (section.sh_type == SHT_NOBITS)
-      continue;
+  elf::forEachSymbol(symbols, names, [&](const Elf64_Sym& symbol, std::string_view name) {
+    const std::optional<BlobKind> kind = blobKindOfSymbol(name);
+    if (!kind || symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= file.sectionCount())
+      return;
+    const elf::Section& section = sectionAt(file, symbol.st_shndx);
+    const Elf64_Shdr& header = section.header;
+    if (header.sh_type == SHT_NOBITS)
+      return;
     // Symbol values are offsets in the section (cubin) or addresses (linked code object).
     uint64_t value = symbol.st_value;
-    if (section.sh_addr != 0 && value >= section.sh_addr)
-      value -= section.sh_addr;
-    Bytes content = requireSlice(image, section.sh_offset, section.sh_size, "section");
-    if (!seen.insert(section.sh_offset + value).second)
-      continue;
-    visit(*kind, requireSlice(content, value, symbol.st_size, "kernel IR"));
-  }
+    if (header.sh_addr != 0 && value >= header.sh_addr)
+      value -= header.sh_addr;
+    const Bytes content = contentOf(file, section);
+    if (seen.insert(header.sh_offset + value).second)
+      visit(*kind, requireSlice(content, value, symbol.st_size, "kernel IR"));
+  });
 }
 
-bool carriesIr(Bytes image) {
-  return ElfSections(image)
-      .find([](const ElfSection& section) { return section.name == kCarriedIrSection; })
-      .has_value();
+bool carriesIr(const elf::File& file) {
+  return findSection(file, [](const elf::Section& one) { return one.name == kCarriedIrSection; });
 }
 
 } // namespace
@@ -67,28 +54,21 @@ std::optional<BlobKind> blobKindOfSymbol(std::string_view name) {
   return std::nullopt;
 }
 
-bool isElf(Bytes bytes) {
-  return bytes.size() >= SELFMAG && std::memcmp(bytes.data(), ELFMAG, SELFMAG) == 0;
-}
-
 void visitElf(Bytes image, const VisitBlob& visit) {
-  auto header = readAt<Elf64_Ehdr>(image, 0, "ELF header");
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-      header.e_shoff == 0)
+  const std::optional<elf::File> file = readElf(image);
+  if (!file)
     return;
-  if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shoff > image.size())
-    throw Error(ErrorCode::ArtifactCorrupt,
-                "the device image is damaged: its section table makes no sense");
   bool hasBlobs = false;
-  for (uint64_t index = 0; index < header.e_shnum; ++index)
-    if (Elf64_Shdr section = sectionHeader(image, header, index); section.sh_type == SHT_SYMTAB) {
-      visitSymbols(image, header, section, [&](BlobKind kind, Bytes content) {
+  for (uint64_t index = 0; index < file->sectionCount(); ++index)
+    if (const elf::Section& section = sectionAt(*file, index);
+        section.header.sh_type == SHT_SYMTAB) {
+      visitSymbols(*file, section, [&](BlobKind kind, Bytes content) {
         hasBlobs = true;
         visit(kind, content);
       });
       break;
     }
-  if (!hasBlobs && header.e_machine == EM_AMDGPU && carriesIr(image))
+  if (!hasBlobs && file->header().e_machine == EM_AMDGPU && carriesIr(*file))
     visit(BlobKind::CodeObject, image);
 }
 

@@ -1,66 +1,64 @@
-// Room core/embed: sections of an ELF file in memory.
+// Room core/embed: sections of a device image. All throw Error{ArtifactCorrupt} where one that is
+// asked for lies outside of it.
 #pragma once
 
-#include <elf.h>
-
-#include <cstring>
-#include <optional>
-#include <string_view>
-
+#include "runtime/core/base/elf_file.h"
 #include "runtime/core/embed/byte_view.h"
 
 namespace mneme::embed {
 
-inline std::string_view nameAt(Bytes strings, uint64_t offset) {
-  if (offset >= strings.size())
-    return {};
-  const auto* begin = reinterpret_cast<const char*>(strings.data()) + offset;
-  return {begin, strnlen(begin, strings.size() - offset)};
+/// Returns nothing for files that are not 64-bit and little-endian.
+/// \throws as above if the section table makes no sense
+inline std::optional<elf::File> readElf(Bytes image) {
+  requireSlice(image, 0, sizeof(Elf64_Ehdr), "ELF header");
+  std::optional<elf::File> file = elf::File::in(image);
+  if (!file || file->header().e_shoff == 0)
+    return file;
+  if (file->header().e_shentsize != sizeof(Elf64_Shdr) || file->header().e_shoff > image.size())
+    throw Error(ErrorCode::ArtifactCorrupt,
+                "the device image is damaged: its section table makes no sense");
+  return file;
 }
 
-struct ElfSection {
-  Elf64_Shdr header;
-  std::string_view name;
-  Bytes content; ///< empty if the file has none
-};
+inline const elf::Section& sectionAt(const elf::File& file, uint64_t index) {
+  if (index >= file.sections().size())
+    refuseOutside("section table");
+  return file.sections()[index];
+}
 
-/// The sections of a 64-bit little-endian ELF file. Every member may throw Error{ArtifactCorrupt}.
-class ElfSections {
-public:
-  explicit ElfSections(Bytes file) : file_(file), elf_(readAt<Elf64_Ehdr>(file, 0, "ELF header")) {
-    if (elf_.e_shoff != 0 && (elf_.e_shentsize != sizeof(Elf64_Shdr) || elf_.e_shoff > file.size()))
-      throw Error(ErrorCode::ArtifactCorrupt,
-                  "the device image is damaged: its section table makes no sense");
-    if (elf_.e_shstrndx < count())
-      names_ = contentOf(headerAt(elf_.e_shstrndx));
-  }
+inline Bytes contentOf(const elf::File& file, const elf::Section& section) {
+  return require(file.content(section), "section");
+}
 
-  uint64_t count() const { return elf_.e_shoff == 0 ? 0 : elf_.e_shnum; }
-  ElfSection at(uint64_t index) const {
-    const Elf64_Shdr header = headerAt(index);
-    return {header, nameAt(names_, header.sh_name), contentOf(header)};
+/// Returns the first section for which `isWanted` holds; null if there is none. Those before it
+/// must lie inside.
+template <typename IsWanted>
+const elf::Section* findSection(const elf::File& file, const IsWanted& isWanted) {
+  if (const uint64_t names = file.header().e_shstrndx; names < file.sectionCount())
+    contentOf(file, sectionAt(file, names));
+  for (uint64_t index = 0; index < file.sectionCount(); ++index) {
+    const elf::Section& section = sectionAt(file, index);
+    contentOf(file, section);
+    if (isWanted(section))
+      return &section;
   }
-  /// Returns the first section for which `isWanted` holds.
-  template <typename IsWanted> std::optional<ElfSection> find(const IsWanted& isWanted) const {
-    for (uint64_t index = 0; index < count(); ++index)
-      if (ElfSection section = at(index); isWanted(section))
-        return section;
-    return std::nullopt;
-  }
+  return nullptr;
+}
 
-private:
-  Elf64_Shdr headerAt(uint64_t index) const {
-    return readAt<Elf64_Shdr>(file_, elf_.e_shoff + index * sizeof(Elf64_Shdr), "section table");
-  }
-  Bytes contentOf(const Elf64_Shdr& header) const {
-    return header.sh_type == SHT_NOBITS || header.sh_type == SHT_NULL
-               ? Bytes{}
-               : requireSlice(file_, header.sh_offset, header.sh_size, "section");
-  }
-
-  Bytes file_;
-  Elf64_Ehdr elf_;
-  Bytes names_;
-};
+/// Calls `visit(const Elf64_Sym&, std::string_view name)` for the variables that can be found by
+/// name in the loaded image.
+template <typename Visit> void forEachVariable(const elf::File& file, const Visit& visit) {
+  const elf::Section* table =
+      findSection(file, [](const elf::Section& one) { return one.header.sh_type == SHT_DYNSYM; });
+  if (!table || table->header.sh_link >= file.sectionCount())
+    return;
+  const elf::Section& names = sectionAt(file, table->header.sh_link);
+  elf::forEachSymbol(contentOf(file, *table), contentOf(file, names),
+                     [&](const Elf64_Sym& symbol, std::string_view name) {
+                       if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT &&
+                           symbol.st_shndx != SHN_UNDEF && symbol.st_size > 0)
+                         visit(symbol, name);
+                     });
+}
 
 } // namespace mneme::embed

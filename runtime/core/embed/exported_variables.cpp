@@ -14,17 +14,11 @@ using Variables = std::map<std::string, uint64_t>;
 
 Variables variablesIn(Bytes codeObject) {
   Variables found;
-  const ElfSections elf(codeObject);
-  const auto table = elf.find([](const ElfSection& s) { return s.header.sh_type == SHT_DYNSYM; });
-  if (!table || table->header.sh_link >= elf.count())
-    return found;
-  const ElfSection strings = elf.at(table->header.sh_link);
-  for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->content.size(); at += sizeof(Elf64_Sym)) {
-    const auto symbol = readAt<Elf64_Sym>(table->content, at, "symbol");
-    if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF &&
-        ELF64_ST_BIND(symbol.st_info) != STB_LOCAL && symbol.st_size > 0)
-      found.emplace(nameAt(strings.content, symbol.st_name), symbol.st_size);
-  }
+  if (const std::optional<elf::File> file = readElf(codeObject))
+    forEachVariable(*file, [&](const Elf64_Sym& symbol, std::string_view name) {
+      if (ELF64_ST_BIND(symbol.st_info) != STB_LOCAL)
+        found.emplace(name, symbol.st_size);
+    });
   return found;
 }
 

@@ -1,5 +1,6 @@
 // Room core/embed: the fat binary container of CUDA. A header, then members one behind the other,
 // each with a header of its own. Debug builds compress their members.
+#include "runtime/core/base/elf_file.h"
 #include "runtime/core/embed/containers.h"
 #include "runtime/core/embed/member_compression.h"
 
@@ -38,7 +39,7 @@ struct MemberHeader {
 static_assert(sizeof(MemberHeader) == 64);
 
 void visitMember(uint16_t kind, Bytes content, const VisitBlob& visit) {
-  if (kind == kElfMember && isElf(content))
+  if (kind == kElfMember && elf::isElf(content))
     visitElf(content, visit);
   else if (kind == kPtxMember)
     visitPtx(content, visit);

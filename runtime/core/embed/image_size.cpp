@@ -2,11 +2,10 @@
 // as in registration calls of the vendors' runtimes. The size follows from the image's own headers,
 // which are trusted: the program or its compiler made the image, and there is no other bound to
 // check.
-#include <elf.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/core/base/elf_file.h"
 #include "runtime/core/embed/containers.h"
 
 namespace mneme::embed {
@@ -22,11 +21,10 @@ template <typename Structure> Structure load(const std::byte* address) {
 uint64_t elfSize(const std::byte* image) {
   auto header = load<Elf64_Ehdr>(image);
   uint64_t end = header.e_shoff + uint64_t{header.e_shnum} * sizeof(Elf64_Shdr);
-  for (uint64_t index = 0; index < header.e_shnum; ++index) {
-    auto section = load<Elf64_Shdr>(image + header.e_shoff + index * sizeof(Elf64_Shdr));
-    if (section.sh_type != SHT_NOBITS)
-      end = std::max(end, section.sh_offset + section.sh_size);
-  }
+  if (const auto file = elf::File::in(Bytes(image, end)))
+    for (const auto& [section, name] : file->sections())
+      if (section.sh_type != SHT_NOBITS)
+        end = std::max(end, section.sh_offset + section.sh_size);
   return end;
 }
 
@@ -70,7 +68,7 @@ Bytes imageInMemory(const void* address) {
   constexpr size_t kCompressedHeader = 32;
   if (isCompressedBundle(start))
     return Bytes(begin, compressedBundleSize(Bytes(begin, kCompressedHeader)));
-  if (isElf(start) && load<unsigned char>(begin + EI_CLASS) == ELFCLASS64)
+  if (elf::isElf64(start))
     return Bytes(begin, elfSize(begin));
   return textInMemory(begin);
 }

@@ -1,6 +1,7 @@
 #include "runtime/core/embed/kernel_blob.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <nlohmann/json.hpp>
 
@@ -55,17 +56,36 @@ json parseMetadata(Bytes bytes) {
   return json::parse(begin, begin + bytes.size(), limitDepth);
 }
 
+ArgField fieldFrom(const json& value, uint64_t wholeBytes) {
+  const auto kindName = value.at("kind").get<std::string>();
+  ArgField field{.name = value.value("name", ""),
+                 .type = value.at("type").get<std::string>(),
+                 .offset = value.at("offset").get<uint64_t>(),
+                 .sizeBytes = value.at("size").get<uint64_t>(),
+                 .kind = argKindOf(kindName).value_or(ArgKind::Unknown),
+                 .isSpecializable = value.at("specializable").get<bool>()};
+  if (field.offset > wholeBytes || field.sizeBytes > wholeBytes - field.offset)
+    corrupt("a member lies outside its argument");
+  return field;
+}
+
 KernelArg argFrom(const json& value) {
   const auto kindName = value.at("kind").get<std::string>();
   const ArgKind kind = argKindOf(kindName).value_or(ArgKind::Unknown);
   if (kind == ArgKind::Unknown)
     corrupt("an argument has the unknown kind '" + kindName + "'");
-  return {.name = value.at("name").get<std::string>(),
-          .type = value.at("type").get<std::string>(),
-          .sizeBytes = value.at("size").get<uint64_t>(),
-          .alignBytes = value.at("align").get<uint64_t>(),
-          .kind = kind,
-          .isSpecializable = value.at("specializable").get<bool>()};
+  KernelArg arg{.name = value.at("name").get<std::string>(),
+                .type = value.at("type").get<std::string>(),
+                .sizeBytes = value.at("size").get<uint64_t>(),
+                .alignBytes = value.at("align").get<uint64_t>(),
+                .kind = kind,
+                .isSpecializable = value.at("specializable").get<bool>()};
+  if (value.contains("fields")) {
+    arg.fields.emplace();
+    for (const json& field : value.at("fields"))
+      arg.fields->push_back(fieldFrom(field, arg.sizeBytes));
+  }
+  return arg;
 }
 
 KernelGlobal globalFrom(const json& value) {
@@ -123,6 +143,8 @@ void readMetadata(const json& value, KernelBlob& blob) {
     blob.globals.push_back(globalFrom(global));
   blob.undefined = value.at("undefined").get<std::vector<std::string>>();
   blob.callsPointers = value.value("calls_pointers", false);
+  if (const std::string hash = value.value("code_hash", ""); !hash.empty())
+    std::from_chars(hash.data(), hash.data() + hash.size(), blob.codeHash, 16);
   for (const json& table : value.value("tables", json::array()))
     blob.tables.push_back({.name = table.at("name").get<std::string>(),
                            .sizeBytes = table.at("size").get<uint64_t>(),

@@ -46,7 +46,8 @@ struct KernelBlob {
   std::string kernel; ///< mangled name
   std::string demangled;
   uint64_t staticHash = 0;
-  std::string arch; ///< "sm_90", "gfx90a"
+  uint64_t codeHash = 0; ///< the same for equal code of other names; 0: unknown
+  std::string arch;      ///< "sm_90", "gfx90a"
   std::string triple;
   std::vector<KernelArg> args;
   std::vector<KernelGlobal> globals;

@@ -4,7 +4,7 @@
 #include <map>
 #include <string_view>
 
-#include "runtime/devices/gpu/elf_file.h"
+#include "runtime/core/base/elf_file.h"
 
 namespace mneme::device::cuda {
 
@@ -20,26 +20,16 @@ constexpr uint8_t attributeParameter = 0x17;
 /// the last word.
 constexpr uint8_t attributeLargeParameter = 0x45;
 
-using gpu::textAt;
-using gpu::valueAt;
-using Bytes = std::span<const std::byte>;
-
-std::vector<CubinVariable> variablesOf(const std::vector<gpu::ElfSection>& sections) {
+std::vector<CubinVariable> variablesOf(const elf::File& file) {
   std::vector<CubinVariable> variables;
-  for (const gpu::ElfSection& table : sections) {
-    if (table.header.sh_type != SHT_SYMTAB || table.header.sh_link >= sections.size())
-      continue;
-    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table.bytes.size(); at += sizeof(Elf64_Sym)) {
-      const auto symbol = valueAt<Elf64_Sym>(table.bytes, at);
-      if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_shndx >= sections.size())
-        continue;
-      const std::string_view home = sections[symbol->st_shndx].name;
-      const bool isConstant = home == ".nv.constant3";
-      if (isConstant || home.starts_with(".nv.global"))
-        variables.push_back({textAt(sections[table.header.sh_link].bytes, symbol->st_name),
-                             symbol->st_size, isConstant});
-    }
-  }
+  file.forEachSymbol(SHT_SYMTAB, [&](const Elf64_Sym& symbol, std::string_view name) {
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx >= file.sections().size())
+      return;
+    const std::string_view home = file.sections()[symbol.st_shndx].name;
+    const bool isConstant = home == ".nv.constant3";
+    if (isConstant || home.starts_with(".nv.global"))
+      variables.push_back({std::string(name), symbol.st_size, isConstant});
+  });
   return variables;
 }
 
@@ -78,24 +68,23 @@ struct Arguments {
   }
 };
 
-std::optional<std::vector<uint64_t>> argumentSizesOf(const std::vector<gpu::ElfSection>& sections,
+std::optional<std::vector<uint64_t>> argumentSizesOf(const elf::File& file,
                                                      const std::string& kernel) {
-  const std::string name = ".nv.info." + kernel;
-  const auto section =
-      std::ranges::find_if(sections, [&](const gpu::ElfSection& one) { return one.name == name; });
-  if (section == sections.end())
+  const elf::Section* section = file.find(".nv.info." + kernel);
+  if (!section)
     return std::nullopt;
+  const Bytes entries = file.content(*section).value_or(Bytes());
   Arguments arguments;
-  for (uint64_t at = 0; at + 4 <= section->bytes.size(); at += 4) {
-    const auto format = *valueAt<uint8_t>(section->bytes, at);
-    const auto attribute = *valueAt<uint8_t>(section->bytes, at + 1);
-    const auto value = *valueAt<uint16_t>(section->bytes, at + 2);
+  for (uint64_t at = 0; at + 4 <= entries.size(); at += 4) {
+    const auto format = *valueAt<uint8_t>(entries, at);
+    const auto attribute = *valueAt<uint8_t>(entries, at + 1);
+    const auto value = *valueAt<uint16_t>(entries, at + 2);
     if (attribute == attributeTotal)
       arguments.totalBytes = value;
     if (format != formatSized)
       continue;
-    arguments.note(attribute, section->bytes.subspan(at + 4).first(
-                                  std::min<uint64_t>(value, section->bytes.size() - at - 4)));
+    const Bytes rest = entries.subspan(at + 4);
+    arguments.note(attribute, rest.first(std::min<uint64_t>(value, rest.size())));
     at += value;
   }
   return arguments.sizes();
@@ -105,14 +94,14 @@ std::optional<std::vector<uint64_t>> argumentSizesOf(const std::vector<gpu::ElfS
 
 CubinFacts readCubin(Bytes image, const std::string& kernel) {
   CubinFacts facts;
-  const auto file = gpu::readElf(image, machineCuda);
-  if (!file)
+  const auto file = elf::File::in(image);
+  if (!file || file->header().e_machine != machineCuda || !file->isWhole())
     return facts;
   // Version 8 of the ABI (CUDA 13) moved the architecture up by a byte.
-  const unsigned shift = file->header.e_ident[EI_ABIVERSION] >= 8 ? 8 : 0;
-  facts.target = "sm_" + std::to_string(file->header.e_flags >> shift & 0xff);
-  facts.variables = variablesOf(file->sections);
-  facts.argumentSizes = argumentSizesOf(file->sections, kernel);
+  const unsigned shift = file->header().e_ident[EI_ABIVERSION] >= 8 ? 8 : 0;
+  facts.target = "sm_" + std::to_string(file->header().e_flags >> shift & 0xff);
+  facts.variables = variablesOf(*file);
+  facts.argumentSizes = argumentSizesOf(*file, kernel);
   return facts;
 }
 

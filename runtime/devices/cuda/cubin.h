@@ -9,11 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/devices/gpu/elf_file.h"
-
 namespace mneme::device::cuda {
-
-using gpu::isElf;
 
 /// A variable that the file defines.
 struct CubinVariable {

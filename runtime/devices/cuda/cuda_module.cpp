@@ -1,5 +1,6 @@
 #include "runtime/devices/cuda/cuda_module.h"
 
+#include "runtime/core/base/elf_file.h"
 #include "runtime/core/base/error.h"
 #include "runtime/devices/cuda/cubin.h"
 #include "runtime/devices/cuda/module_loader.h"
@@ -15,7 +16,7 @@ std::string_view textOf(std::span<const std::byte> image) {
 
 CubinFacts factsOf(std::span<const std::byte> image, const std::string& kernel) {
   CubinFacts facts;
-  if (isElf(image)) {
+  if (elf::isElf(image)) {
     facts = readCubin(image, kernel);
   } else {
     facts.target = targetOfPtx(textOf(image));
@@ -60,7 +61,7 @@ CudaModule::~CudaModule() {
 void CudaModule::load(std::span<const std::byte> image) {
   const Driver& driver = context_.driver();
   const std::string what = "loading kernel '" + kernel_ + "'";
-  if (isElf(image)) {
+  if (elf::isElf(image)) {
     module_ = loadModule(driver, image.data(), what);
   } else { // the driver wants a zero behind the text
     module_ = loadModule(driver, std::string(textOf(image)).c_str(), what);

@@ -1,13 +1,10 @@
 #include "runtime/devices/cuda/hidden_symbols.h"
 
-#include <cstring>
-#include <fstream>
-#include <vector>
-
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 
+#include "runtime/core/base/elf_file.h"
+#include "runtime/core/base/file.h"
 #include "runtime/core/base/own_descriptors.h"
 
 namespace mneme::device::cuda {
@@ -15,44 +12,17 @@ namespace {
 
 constexpr uint64_t kMostTableBytes = uint64_t{1} << 30;
 
-template <typename T> bool readAt(std::ifstream& file, uint64_t offset, std::vector<T>& out) {
-  if (out.size() > kMostTableBytes / sizeof(T))
-    return false;
-  file.clear();
-  file.seekg(static_cast<std::streamoff>(offset));
-  const auto size = static_cast<std::streamsize>(out.size() * sizeof(T));
-  return static_cast<bool>(file.read(reinterpret_cast<char*>(out.data()), size));
-}
-
-/// A symbol table and the names it refers to.
-struct Table {
-  std::vector<Elf64_Sym> symbols;
-  std::vector<char> names;
-};
-
-Table readTable(std::ifstream& file) {
-  std::vector<Elf64_Ehdr> header(1);
-  if (!readAt(file, 0, header) || std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0 ||
-      header[0].e_ident[EI_CLASS] != ELFCLASS64 || header[0].e_shentsize != sizeof(Elf64_Shdr))
-    return {};
-  std::vector<Elf64_Shdr> sections(header[0].e_shnum);
-  if (!readAt(file, header[0].e_shoff, sections))
-    return {};
-  for (const Elf64_Shdr& section : sections) {
-    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size() ||
-        section.sh_size > kMostTableBytes || sections[section.sh_link].sh_size > kMostTableBytes)
-      continue;
-    Table table;
-    table.symbols.resize(section.sh_size / sizeof(Elf64_Sym));
-    table.names.resize(sections[section.sh_link].sh_size + 1); // ends with a zero
-    std::vector<char> names(table.names.size() - 1);
-    if (!readAt(file, section.sh_offset, table.symbols) ||
-        !readAt(file, sections[section.sh_link].sh_offset, names))
-      return {};
-    std::memcpy(table.names.data(), names.data(), names.size());
-    return table;
-  }
-  return {};
+std::map<std::string, void*> functionsIn(const std::string& path, uintptr_t bias,
+                                         const std::string& prefix) {
+  std::map<std::string, void*> functions;
+  const UniqueFd opened = openRegularFile(path);
+  if (const auto file = elf::File::of(opened, kMostTableBytes))
+    file->forEachSymbol(SHT_SYMTAB, [&](const Elf64_Sym& symbol, std::string_view name) {
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
+          name.starts_with(prefix))
+        functions.emplace(name, reinterpret_cast<void*>(bias + symbol.st_value));
+    });
+  return functions;
 }
 
 } // namespace
@@ -65,24 +35,9 @@ HiddenSymbols::HiddenSymbols(const void* address, const std::string& prefix) noe
         !map)
       return;
     const bool isProgram = !map->l_name || !*map->l_name;
-    read(isProgram ? "/proc/self/exe" : map->l_name, map->l_addr, prefix);
-  } catch (...) { // no memory: nothing is known
-    functions_.clear();
-  }
-}
-
-void HiddenSymbols::read(const std::string& path, uintptr_t bias, const std::string& prefix) {
-  const Table table = apart([&] {
-    std::ifstream file(path, std::ios::binary);
-    return file ? readTable(file) : Table();
-  });
-  for (const Elf64_Sym& symbol : table.symbols) {
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF ||
-        symbol.st_name >= table.names.size())
-      continue;
-    const char* name = table.names.data() + symbol.st_name;
-    if (std::strncmp(name, prefix.c_str(), prefix.size()) == 0)
-      functions_.emplace(name, reinterpret_cast<void*>(bias + symbol.st_value));
+    const std::string path = isProgram ? "/proc/self/exe" : map->l_name;
+    functions_ = apart([&] { return functionsIn(path, map->l_addr, prefix); });
+  } catch (...) { // no file or no memory: nothing is known
   }
 }
 

@@ -19,8 +19,6 @@ public:
   void* find(const std::string& name) const noexcept;
 
 private:
-  void read(const std::string& path, uintptr_t bias, const std::string& prefix);
-
   std::map<std::string, void*> functions_;
 };
 

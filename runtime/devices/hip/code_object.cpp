@@ -4,47 +4,32 @@
 
 #include <string_view>
 
-#include "runtime/devices/gpu/elf_file.h"
+#include "runtime/core/base/elf_file.h"
 
 namespace mneme::device::hip {
 
 namespace {
 
-using gpu::textAt;
-using gpu::valueAt;
 using nlohmann::json;
-using Bytes = std::span<const std::byte>;
 
-constexpr uint16_t machineAmdgpu = 224;
 constexpr uint32_t noteMetadata = 32;
 constexpr std::string_view targetPrefix = "amdgcn-amd-amdhsa--";
 /// The suffix of the symbol that describes a kernel; the symbol is an object, as a variable is.
 constexpr std::string_view descriptorSuffix = ".kd";
 
-uint64_t roundedUp(uint64_t size) { return (size + 3) / 4 * 4; }
-
 /// The metadata, which is MessagePack in a note; null if there is none that can be read.
-json metadataOf(const std::vector<gpu::ElfSection>& sections) {
-  for (const gpu::ElfSection& section : sections) {
+json metadataOf(const elf::File& file) {
+  for (const elf::Section& section : file.sections()) {
     if (section.header.sh_type != SHT_NOTE)
       continue;
-    for (uint64_t at = 0;;) {
-      const auto note = valueAt<Elf64_Nhdr>(section.bytes, at);
-      if (!note)
-        break;
-      const uint64_t name = at + sizeof(Elf64_Nhdr);
-      const uint64_t content = name + roundedUp(note->n_namesz);
-      if (content > section.bytes.size() || note->n_descsz > section.bytes.size() - content)
-        break;
-      if (note->n_type == noteMetadata && textAt(section.bytes, name) == "AMDGPU") {
-        const Bytes bytes = section.bytes.subspan(content, note->n_descsz);
-        const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
-        json metadata = json::from_msgpack(begin, begin + bytes.size(), /*strict=*/true,
-                                           /*allow_exceptions=*/false);
-        return metadata.is_object() ? metadata : json();
-      }
-      at = content + roundedUp(note->n_descsz);
-    }
+    const Bytes notes = file.content(section).value_or(Bytes());
+    const Bytes bytes = elf::findNote(notes, "AMDGPU", noteMetadata).value_or(Bytes());
+    if (bytes.empty())
+      continue;
+    const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
+    json metadata = json::from_msgpack(begin, begin + bytes.size(), /*strict=*/true,
+                                       /*allow_exceptions=*/false);
+    return metadata.is_object() ? metadata : json();
   }
   return {};
 }
@@ -72,22 +57,15 @@ void readKernel(const json& kernel, CodeObjectFacts& facts) {
   facts.maxThreads = static_cast<uint32_t>(numberOr0(kernel, ".max_flat_workgroup_size"));
 }
 
-std::vector<CodeObjectVariable> variablesOf(const std::vector<gpu::ElfSection>& sections) {
+std::vector<CodeObjectVariable> variablesOf(const elf::File& file) {
   std::vector<CodeObjectVariable> variables;
-  for (const gpu::ElfSection& table : sections) {
-    if (table.header.sh_type != SHT_DYNSYM || table.header.sh_link >= sections.size())
-      continue;
-    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table.bytes.size(); at += sizeof(Elf64_Sym)) {
-      const auto symbol = valueAt<Elf64_Sym>(table.bytes, at);
-      if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_shndx == SHN_UNDEF ||
-          symbol->st_shndx >= sections.size())
-        continue;
-      const std::string name = textAt(sections[table.header.sh_link].bytes, symbol->st_name);
-      const bool isConstant = !(sections[symbol->st_shndx].header.sh_flags & SHF_WRITE);
-      if (!name.ends_with(descriptorSuffix))
-        variables.push_back({name, symbol->st_size, isConstant});
-    }
-  }
+  file.forEachSymbol(SHT_DYNSYM, [&](const Elf64_Sym& symbol, std::string_view name) {
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF ||
+        symbol.st_shndx >= file.sections().size() || name.ends_with(descriptorSuffix))
+      return;
+    const bool isConstant = !(file.sections()[symbol.st_shndx].header.sh_flags & SHF_WRITE);
+    variables.push_back({std::string(name), symbol.st_size, isConstant});
+  });
   return variables;
 }
 
@@ -95,14 +73,15 @@ std::vector<CodeObjectVariable> variablesOf(const std::vector<gpu::ElfSection>& 
 
 CodeObjectFacts readCodeObject(Bytes image, const std::string& kernel) {
   CodeObjectFacts facts;
-  const auto file = gpu::readElf(image, machineAmdgpu);
-  const json metadata = file ? metadataOf(file->sections) : json();
+  const auto file = elf::File::in(image);
+  const bool isWhole = file && file->header().e_machine == EM_AMDGPU && file->isWhole();
+  const json metadata = isWhole ? metadataOf(*file) : json();
   if (!metadata.is_object())
     return facts;
   facts.target = valueOr<json::string_t>(metadata, "amdhsa.target", "");
   if (facts.target.starts_with(targetPrefix))
     facts.target.erase(0, targetPrefix.size());
-  facts.variables = variablesOf(file->sections);
+  facts.variables = variablesOf(*file);
   if (const auto kernels = metadata.find("amdhsa.kernels"); kernels != metadata.end())
     for (const json& one : *kernels)
       if (one.is_object() && valueOr<json::string_t>(one, ".name", "") == kernel)

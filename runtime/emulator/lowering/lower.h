@@ -45,4 +45,10 @@ struct CpuLoweringResult {
 CpuLoweringResult lowerToCpu(llvm::Module& module, const llvm::TargetMachine& machine,
                              const CpuLoweringOptions& options);
 
+namespace cpu {
+/// Promotes to scalars, folds and simplifies control flow: a step of the lowering, also for callers
+/// that change the module before it.
+void cleanUp(llvm::Module& module);
+} // namespace cpu
+
 } // namespace mneme::compile

@@ -42,8 +42,6 @@ void defineEdgeCases(llvm::Module& module, bool flushDenormals, bool wrapsShifts
 void lowerNvvm(llvm::Module& module);
 /// Lowers inline PTX. \throws Error{Unsupported}
 void lowerInlineAssembly(llvm::Module& module);
-/// Promotes to scalars, folds and simplifies control flow, as every later step requires.
-void cleanUp(llvm::Module& module);
 
 // The kernel as one function.
 

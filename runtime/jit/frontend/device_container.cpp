@@ -1,10 +1,9 @@
 #include "runtime/jit/frontend/device_container.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <elf.h>
 #include <string_view>
+
+#include "runtime/core/base/elf_file.h"
 
 namespace mneme::frontend {
 namespace {
@@ -51,14 +50,10 @@ static_assert(sizeof(MemberHeader) == 64);
 constexpr uint64_t kMemberAlignment = 8;
 constexpr uint64_t kCodeObjectAlignment = 4096;
 
-bool isElf(std::span<const std::byte> image) {
-  return image.size() > 4 && std::memcmp(image.data(), "\177ELF", 4) == 0;
-}
-
 } // namespace
 
 Bytes fatBinaryWith(std::span<const std::byte> image, unsigned arch) {
-  const bool isMachineCode = isElf(image);
+  const bool isMachineCode = elf::isElf(image);
   // PTX ends with a zero.
   const uint64_t wanted = image.size() + (isMachineCode ? 0 : 1);
   const uint64_t padded = (wanted + kMemberAlignment - 1) / kMemberAlignment * kMemberAlignment;
@@ -96,29 +91,11 @@ Bytes bundleWith(std::span<const std::byte> image, const std::string& targetId) 
 
 std::vector<std::string> kernelsInCubin(std::span<const std::byte> image) {
   constexpr std::string_view kParameters = ".nv.constant0.";
-  Elf64_Ehdr header;
-  if (!isElf(image) || image.size() < sizeof header)
-    return {};
-  std::memcpy(&header, image.data(), sizeof header);
-  const auto section = [&](size_t index) {
-    Elf64_Shdr found{};
-    const size_t at = header.e_shoff + index * sizeof found;
-    if (at < image.size() && image.size() - at >= sizeof found)
-      std::memcpy(&found, image.data() + at, sizeof found);
-    return found;
-  };
-  const Elf64_Shdr names = section(header.e_shstrndx);
-  if (names.sh_offset > image.size() || names.sh_size > image.size() - names.sh_offset)
-    return {};
-  const std::string_view text(reinterpret_cast<const char*>(image.data()) + names.sh_offset,
-                              names.sh_size);
   std::vector<std::string> kernels;
-  for (size_t index = 0; index < header.e_shnum; ++index) {
-    const size_t at = std::min<size_t>(section(index).sh_name, text.size());
-    const std::string_view name = text.substr(at, text.find('\0', at) - at);
-    if (name.starts_with(kParameters))
-      kernels.emplace_back(name.substr(kParameters.size()));
-  }
+  if (const auto file = elf::File::in(image))
+    for (const elf::Section& section : file->sections())
+      if (section.name.starts_with(kParameters))
+        kernels.emplace_back(section.name.substr(kParameters.size()));
   return kernels;
 }
 

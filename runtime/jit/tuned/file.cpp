@@ -34,16 +34,17 @@ std::optional<mneme_dim3> readDims(const JsonObject& object, const char* key) {
 }
 
 std::vector<std::byte> readHex(const JsonObject& object, const char* key) {
+  const char* wanted = "the bytes of a value as pairs of hexadecimal digits";
   const std::string text = object.text(key).value_or("");
   if (text.empty() || text.size() % 2 != 0 || text.size() > 2 * kMaxArgBytes)
-    object.refuse(key, "has to be the bytes of a value as pairs of hexadecimal digits");
+    object.refuseValue(key, wanted);
   std::vector<std::byte> bytes(text.size() / 2);
   for (size_t i = 0; i < bytes.size(); ++i) {
     unsigned value = 0;
     const char* end = text.data() + 2 * i + 2;
     const auto [stop, error] = std::from_chars(end - 2, end, value, 16);
     if (error != std::errc() || stop != end)
-      object.refuse(key, "has to be the bytes of a value as pairs of hexadecimal digits");
+      object.refuseValue(key, wanted);
     bytes[i] = static_cast<std::byte>(value);
   }
   return bytes;
@@ -102,14 +103,11 @@ Guards readGuards(const JsonObject& variant, const Match& match) {
       guards.sharedBytes = require(guard, match.sharedBytes.has_value());
     else if (guard == "Args")
       for (const ArgValue& arg : match.args)
-        guards.args.push_back(arg.index);
+        guards.args.push_back({arg.index});
     else if (guard.starts_with("Arg:")) {
-      uint32_t index = 0;
-      const char* end = guard.data() + guard.size();
-      const auto [stop, error] = std::from_chars(guard.data() + 4, end, index);
-      const bool isNumber = error == std::errc() && stop == end;
-      require(guard, isNumber && known.contains(index));
-      guards.args.push_back(index);
+      const std::optional<ArgPath> path = argPathOf(std::string_view(guard).substr(4));
+      require(guard, path && known.contains(path->index));
+      guards.args.push_back(*path);
     } else
       variant.refuse("Guards", "has '" + guard + "', which this release does not know");
   }
@@ -138,7 +136,7 @@ std::optional<LaunchOverride> readLaunch(const JsonObject& variant, const Match&
   else if (rule == "agnostic")
     launch.rule = LaunchRule::Agnostic;
   else
-    object->refuse("Rule", "is none of exact, cover, agnostic");
+    object->refuseValue("Rule", "exact, cover or agnostic");
   return launch;
 }
 
@@ -147,16 +145,33 @@ std::string optLevelOf(const JsonObject& object) {
   return object.has("OptLevel") ? object.textOr("OptLevel", "3") : "3";
 }
 
-std::optional<uint64_t> readHash(const JsonObject& object) {
-  const std::optional<std::string> text = object.text("StaticHash");
+std::optional<uint64_t> readHash(const JsonObject& object, const char* key) {
+  const std::optional<std::string> text = object.text(key);
   if (!text)
     return std::nullopt;
   uint64_t hash = 0;
   const char* end = text->data() + text->size();
   const auto [stop, error] = std::from_chars(text->data(), end, hash, 16);
   if (error != std::errc() || stop != end || text->size() != 16)
-    object.refuse("StaticHash", "has to be 16 hexadecimal digits");
+    object.refuseValue(key, "16 hexadecimal digits");
   return hash;
+}
+
+std::vector<ArgPath> readSpecialized(const JsonObject& variant) {
+  std::vector<ArgPath> paths;
+  for (const uint64_t index : variant.integers("SpecializedArgs", kMaxArgIndex))
+    paths.push_back({static_cast<uint32_t>(index)});
+  for (const JsonObject& member : variant.objects("SpecializedMembers")) {
+    const std::optional<uint64_t> index = member.integer("Arg", 0, kMaxArgIndex);
+    const std::optional<uint64_t> offset = member.integer("Offset", 0, UINT32_MAX);
+    if (!index || !offset)
+      member.refuse("Arg", "and Offset have to be there both");
+    paths.push_back({static_cast<uint32_t>(*index), static_cast<uint32_t>(*offset)});
+  }
+  std::ranges::sort(paths);
+  const auto repeated = std::ranges::unique(paths);
+  paths.erase(repeated.begin(), repeated.end());
+  return paths;
 }
 
 Variant readVariant(const JsonObject& object) {
@@ -178,20 +193,15 @@ Variant readVariant(const JsonObject& object) {
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   variant.member = uint32_t(object.integer(deployed, 0, high).value_or(otherwise));
 #include "runtime/core/abi/knobs.def"
-  if (object.has("SpecializedArgs")) {
-    variant.specializedArgs.emplace();
-    for (const uint64_t index : object.integers("SpecializedArgs", kMaxArgIndex))
-      variant.specializedArgs->push_back(static_cast<uint32_t>(index));
-    std::ranges::sort(*variant.specializedArgs);
-    const auto repeated = std::ranges::unique(*variant.specializedArgs);
-    variant.specializedArgs->erase(repeated.begin(), repeated.end());
-  }
+  if (object.has("SpecializedArgs"))
+    variant.specializedArgs = readSpecialized(object);
   if (const std::optional<JsonObject> match = object.object("Match"))
     variant.match = readMatch(*match);
   variant.guards = readGuards(object, variant.match);
   variant.launch = readLaunch(object, variant.match);
   variant.weight = object.real("Weight").value_or(0);
-  variant.staticHash = readHash(object);
+  variant.staticHash = readHash(object, "StaticHash");
+  variant.codeHash = readHash(object, "CodeHash");
   return variant;
 }
 
@@ -250,11 +260,16 @@ public:
                               "built",
                       "'" + symbol + "'");
     } catch (const Error& error) {
+      file_.needsNewerRelease |= error.code() == ErrorCode::Unsupported;
       problems_.add(place + error.what() + "; the kernel runs as it was built", "'" + symbol + "'");
     }
   }
 
   File finish() {
+    for (const auto& [name, kernel] : file_.kernels)
+      for (const Variant& variant : kernel.variants)
+        if (variant.codeHash)
+          file_.names.emplace(*variant.codeHash, name);
     file_.warnings = problems_.sentences();
     return std::move(file_);
   }
@@ -274,9 +289,11 @@ private:
       kernel.variants.push_back(readVariant(entry));
       return kernel;
     }
-    if (ours->integer("Version", 1, UINT32_MAX).value_or(kKnownVersion) > kKnownVersion)
-      ours->refuse("Version", "is newer than this release of mneme; update it");
-    const std::optional<uint64_t> staticHash = readHash(*ours);
+    const uint64_t version = ours->integer("Version", 1, UINT32_MAX).value_or(kKnownVersion);
+    if (version > kKnownVersion)
+      throw Error(ErrorCode::Unsupported, ", Mneme: Version " + std::to_string(version) +
+                                              " is newer than this release of mneme; update it");
+    const std::optional<uint64_t> staticHash = readHash(*ours, "StaticHash");
     ours->objects("Variants"); // an array, if it is there
     if (!pending.whyBroken.empty())
       throw Error(ErrorCode::ArtifactCorrupt, ", " + pending.whyBroken);
@@ -296,12 +313,31 @@ private:
 
 } // namespace
 
-std::vector<Variant> Kernel::variantsFor(uint64_t staticHash) const {
+bool Guards::cover(const ArgValue& arg) const {
+  return std::ranges::binary_search(args, ArgPath{arg.index}) ||
+         std::ranges::binary_search(args, arg.path());
+}
+
+std::vector<Variant> Kernel::variantsFor(uint64_t staticHash, uint64_t codeHash) const {
   std::vector<Variant> fitting;
-  std::ranges::copy_if(variants, std::back_inserter(fitting), [&](const Variant& variant) {
-    return variant.staticHash.value_or(staticHash) == staticHash;
-  });
+  std::ranges::copy_if(variants, std::back_inserter(fitting),
+                       [&](const Variant& variant) { return variant.isFor(staticHash, codeHash); });
   return fitting;
+}
+
+OfCode File::variantsFor(const std::string& name, uint64_t staticHash, uint64_t codeHash) const {
+  OfCode found;
+  if (const Kernel* const own = find(name)) {
+    found.hasName = true;
+    found.variants = own->variantsFor(staticHash, codeHash);
+  }
+  const auto other = names.find(codeHash);
+  if (!found.variants.empty() || other == names.end())
+    return found;
+  found.otherName = other->second;
+  std::ranges::copy_if(kernels.at(other->second).variants, std::back_inserter(found.variants),
+                       [&](const Variant& variant) { return variant.codeHash == codeHash; });
+  return found;
 }
 
 std::string Kernel::hashesText() const {
@@ -357,6 +393,13 @@ File parseFile(const std::string& text, const std::string& name, OtherKinds othe
   Builder builder(name, otherKinds);
   walkDocument(text, "'" + name + "'", builder);
   return builder.finish();
+}
+
+void checkText(const std::string& text, const std::filesystem::path& path) {
+  const File file = parseFile(text, path.string());
+  if (!file.warnings.empty())
+    throw Error(file.needsNewerRelease ? ErrorCode::Unsupported : ErrorCode::ArtifactCorrupt,
+                file.warnings.front());
 }
 
 File readFile(const std::filesystem::path& path, OtherKinds otherKinds) {

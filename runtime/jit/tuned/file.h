@@ -27,7 +27,10 @@ struct Match {
 
 struct Guards {
   bool arch = false, grid = false, block = false, sharedBytes = false;
-  std::vector<uint32_t> args; ///< indices, all in Match::args, ascending
+  std::vector<ArgPath> args; ///< all in Match::args, ascending; without an offset: all of it
+
+  /// Whether this value of the launch has to be that of Match.
+  bool cover(const ArgValue& arg) const;
 };
 
 /// One way to compile (and launch) a kernel. Fields are named after the keys of the file.
@@ -47,35 +50,53 @@ struct Variant {
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   uint32_t member = otherwise;
 #include "runtime/core/abi/knobs.def"
-  /// Without a value, every argument that can be specialised is.
-  std::optional<std::vector<uint32_t>> specializedArgs;
+  /// Without a value, every argument that can be specialised is, and no member of a structure.
+  std::optional<std::vector<ArgPath>> specializedArgs;
   Match match;
   Guards guards;
   std::optional<LaunchOverride> launch; ///< `matched` holds what Match says
   double weight = 0;
   /// Hash of the code it is for; nothing: any code.
   std::optional<uint64_t> staticHash;
+  /// Hash of this code without names, if known.
+  std::optional<uint64_t> codeHash;
+
+  bool isFor(uint64_t otherStatic, uint64_t otherCode) const {
+    return !staticHash || *staticHash == otherStatic || (codeHash && *codeHash == otherCode);
+  }
 };
 
 /// The entry of one name. Several kernels can have it, each with code of its own.
 struct Kernel {
   std::vector<Variant> variants; ///< never empty
 
-  /// Those for code of this hash, in the order of the file.
-  std::vector<Variant> variantsFor(uint64_t staticHash) const;
+  /// Those for this code, in the order of the file.
+  std::vector<Variant> variantsFor(uint64_t staticHash, uint64_t codeHash) const;
   /// What else there is, each hash once: "8c0f4d6a1b2e3f70, 00000000000000ab".
   std::string hashesText() const;
 };
 
+/// What a file has for a kernel.
+struct OfCode {
+  std::vector<Variant> variants; ///< for its code
+  bool hasName = false;          ///< the file has an entry of its name, perhaps for other code
+  std::string otherName;         ///< of the entry that has the variants; empty: its own
+};
+
 struct File {
   std::unordered_map<std::string, Kernel> kernels; ///< by mangled name
+  /// Names of kernels by their code hash.
+  std::unordered_map<uint64_t, std::string> names;
   /// What was left out: one sentence for each reason, naming file, kernel and key of the first
   /// place and how many more there are.
   std::vector<std::string> warnings;
+  bool needsNewerRelease = false; ///< a newer one wrote something that was left out
 
   /// The entry for a kernel, null if there is none: that of its name, else one that serves any code
   /// and whose name differs in its hash only.
   const Kernel* find(const std::string& name) const;
+  /// The variants for a kernel: of the entry of its name, else of one with the same code.
+  OfCode variantsFor(const std::string& name, uint64_t staticHash, uint64_t codeHash) const;
   /// Names, in their order, that differ from this one in the hash only. Kernels of PJ-DSL have one
   /// in their names: axpb$jit$123$, axpb.jit.123.
   std::vector<std::string> namesLike(const std::string& name) const;
@@ -94,6 +115,10 @@ enum class OtherKinds {
 /// variant). \throws Error{ArtifactCorrupt} if the text is no JSON object at all.
 File parseFile(const std::string& text, const std::string& name,
                OtherKinds otherKinds = OtherKinds::AreRefused);
+
+/// Refuses a text of which parseFile() leaves something out; `path` is what messages call it.
+/// \throws Error{ArtifactCorrupt}, Error{Unsupported} for what a newer release wrote
+void checkText(const std::string& text, const std::filesystem::path& path);
 
 /// A tuned-kernels file has no more bytes.
 inline constexpr uint64_t kMaxFileBytes = 64u << 20;

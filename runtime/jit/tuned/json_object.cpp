@@ -7,9 +7,17 @@
 namespace mneme::tuned {
 namespace {
 
-/// Values that are whole numbers, in range. \returns nothing otherwise.
+constexpr size_t kMostShown = 40;
+
+/// The value as in the file, short and in ASCII.
+std::string shown(const nlohmann::json& value) {
+  const std::string text = value.dump(-1, ' ', true);
+  return text.size() > kMostShown ? text.substr(0, kMostShown) + "..." : text;
+}
+
+/// Values that are whole numbers, in range; -0 is signed. \returns nothing otherwise.
 std::optional<uint64_t> wholeNumber(const nlohmann::json& value, uint64_t low, uint64_t high) {
-  if (!value.is_number_unsigned()) // non-negative literals are unsigned
+  if (!value.is_number_integer() || (!value.is_number_unsigned() && value.get<int64_t>() < 0))
     return std::nullopt;
   const auto number = value.get<uint64_t>();
   return number >= low && number <= high ? std::optional(number) : std::nullopt;
@@ -35,7 +43,7 @@ const JsonObject::Json* JsonObject::find(const char* key) const {
 const JsonObject::Json* JsonObject::findArray(const char* key) const {
   const Json* value = find(key);
   if (value && !value->is_array())
-    refuse(key, "has to be an array");
+    refuseValue(key, "an array");
   return value;
 }
 
@@ -43,12 +51,17 @@ void JsonObject::refuse(const char* key, const std::string& why) const {
   throw Error(ErrorCode::ArtifactCorrupt, place_ + ": " + key + " " + why);
 }
 
+void JsonObject::refuseValue(const char* key, const std::string& wanted) const {
+  const Json* value = find(key);
+  refuse(key, value ? "is " + shown(*value) + " but has to be " + wanted : "is missing");
+}
+
 std::optional<bool> JsonObject::boolean(const char* key) const {
   const Json* value = find(key);
   if (!value)
     return std::nullopt;
   if (!value->is_boolean())
-    refuse(key, "has to be true or false");
+    refuseValue(key, "true or false");
   return value->get<bool>();
 }
 
@@ -62,7 +75,7 @@ std::optional<std::string> JsonObject::text(const char* key) const {
   if (!value)
     return std::nullopt;
   if (!value->is_string())
-    refuse(key, "has to be a text");
+    refuseValue(key, "a text");
   return value->get<std::string>();
 }
 
@@ -77,8 +90,7 @@ std::optional<uint64_t> JsonObject::integer(const char* key, uint64_t low, uint6
     return std::nullopt;
   const std::optional<uint64_t> number = wholeNumber(*value, low, high);
   if (!number)
-    refuse(key,
-           "has to be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+    refuseValue(key, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
   return number;
 }
 
@@ -88,7 +100,7 @@ std::optional<int64_t> JsonObject::signedInteger(const char* key) const {
     return std::nullopt;
   if (!value->is_number_integer() ||
       (value->is_number_unsigned() && value->get<uint64_t>() > uint64_t{INT64_MAX}))
-    refuse(key, "has to be a whole number");
+    refuseValue(key, "a whole number of 64 bits");
   return value->get<int64_t>();
 }
 
@@ -97,7 +109,7 @@ std::optional<double> JsonObject::real(const char* key) const {
   if (!value)
     return std::nullopt;
   if (!value->is_number() || !std::isfinite(value->get<double>()))
-    refuse(key, "has to be a number");
+    refuseValue(key, "a number");
   return value->get<double>();
 }
 
@@ -123,7 +135,7 @@ std::vector<std::string> JsonObject::texts(const char* key) const {
   if (const Json* array = findArray(key))
     for (const Json& element : *array) {
       if (!element.is_string())
-        refuse(key, "has to be an array of texts");
+        refuseValue(key, "an array of texts");
       result.push_back(element.get<std::string>());
     }
   return result;
@@ -135,7 +147,7 @@ std::vector<uint64_t> JsonObject::integers(const char* key, uint64_t high) const
     for (const Json& element : *array) {
       const std::optional<uint64_t> number = wholeNumber(element, 0, high);
       if (!number)
-        refuse(key, "has to be an array of whole numbers");
+        refuseValue(key, "an array of whole numbers from 0 to " + std::to_string(high));
       result.push_back(*number);
     }
   return result;

@@ -39,6 +39,8 @@ public:
 
   /// \throws Error{ArtifactCorrupt} "<place>: <key> <why>"
   [[noreturn]] void refuse(const char* key, const std::string& why) const;
+  /// The same, which says what the value is (or that it is missing) and what it has to be.
+  [[noreturn]] void refuseValue(const char* key, const std::string& wanted) const;
 
 private:
   using Json = nlohmann::json;

@@ -20,8 +20,13 @@ double logRatio(double launched, double matched) {
 
 double threads(const mneme_dim3& dims) { return double(dims.x) * dims.y * dims.z; }
 
+std::span<const std::byte> launched(const LaunchFacts& facts, const ArgValue& arg) {
+  const size_t offset = arg.offset.value_or(0);
+  return argBytes(facts.args, arg.index, offset + arg.bytes.size()).subspan(offset);
+}
+
 bool isSame(const LaunchFacts& facts, const ArgValue& arg) {
-  return std::memcmp(facts.args[arg.index], arg.bytes.data(), arg.bytes.size()) == 0;
+  return std::memcmp(launched(facts, arg).data(), arg.bytes.data(), arg.bytes.size()) == 0;
 }
 
 bool isSameLaunch(const Match& match, const LaunchFacts& facts) {
@@ -77,8 +82,7 @@ double distance(const Match& match, const LaunchFacts& facts) {
     sum += logRatio(threads(facts.dims.block), threads(*match.block));
   for (const ArgValue& arg : match.args)
     if (arg.kind == ArgKind::Integer && !isSame(facts, arg))
-      sum += logRatio(double(integerOf(argBytes(facts.args, arg.index, arg.bytes.size()))),
-                      double(integerOf(arg.bytes)));
+      sum += logRatio(double(integerOf(launched(facts, arg))), double(integerOf(arg.bytes)));
   return sum;
 }
 
@@ -90,9 +94,8 @@ bool isAllowed(const Variant& variant, const LaunchFacts& facts) {
       (guards.block && !(match.block && *match.block == facts.dims.block)) ||
       (guards.sharedBytes && match.sharedBytes != facts.sharedBytes))
     return false;
-  return std::ranges::all_of(match.args, [&](const ArgValue& arg) {
-    return !std::ranges::binary_search(guards.args, arg.index) || isSame(facts, arg);
-  });
+  return std::ranges::all_of(
+      match.args, [&](const ArgValue& arg) { return !guards.cover(arg) || isSame(facts, arg); });
 }
 
 void Chooser::look(size_t variant) {

@@ -38,7 +38,7 @@ VariantIndex::Form VariantIndex::formOf(const Variant& variant) {
             .hasBlock = match.block.has_value(),
             .hasShared = match.sharedBytes.has_value()};
   for (const ArgValue& arg : match.args)
-    form.args.push_back({arg.index, uint32_t(arg.bytes.size())});
+    form.args.push_back({arg.index, uint32_t(arg.bytes.size()), arg.offset.value_or(0)});
   return form;
 }
 
@@ -50,8 +50,8 @@ std::string VariantIndex::keyOf(const Form& form, const LaunchFacts& facts) {
     append(key, facts.dims.block);
   if (form.hasShared)
     append(key, facts.sharedBytes);
-  for (const auto& [index, bytes] : form.args)
-    key.append(static_cast<const char*>(facts.args[index]), bytes);
+  for (const auto& [index, bytes, offset] : form.args)
+    key.append(static_cast<const char*>(facts.args[index]) + offset, bytes);
   return key;
 }
 
@@ -75,9 +75,7 @@ bool VariantIndex::isBound(const Variant& variant) {
   const Guards& guards = variant.guards;
   return (guards.arch || match.arch.empty()) && (guards.grid || !match.grid) &&
          (guards.block || !match.block) && (guards.sharedBytes || !match.sharedBytes) &&
-         std::ranges::all_of(match.args, [&](const ArgValue& arg) {
-           return std::ranges::binary_search(guards.args, arg.index);
-         });
+         std::ranges::all_of(match.args, [&](const ArgValue& arg) { return guards.cover(arg); });
 }
 
 Choice VariantIndex::choose(const LaunchFacts& facts) const {

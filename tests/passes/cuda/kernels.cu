@@ -40,7 +40,7 @@ extern "C" __global__ void named(int* out) { out[0] = visible[1]; }
 namespace {
 // CHECK-DAG: "demangled":"void (anonymous namespace)::scale<float>(float*, Pair)"
 // CHECK-DAG: "demangled":"void (anonymous namespace)::scale<double>(double*, Pair)"
-// NAMES-DAG: {"align":8,"kind":"aggregate","name":"pair","size":16,"specializable":false,"type":"struct.Pair"}
+// NAMES-DAG: {"align":8,"fields":[{{.*}}],"kind":"aggregate","name":"pair","size":16,"specializable":false,"type":"struct.Pair"}
 template <typename T> __global__ void scale(T* out, Pair pair) {
   __shared__ T tile[32];
   tile[threadIdx.x] = sinf(out[threadIdx.x]) * coefficients[pair.second];

@@ -15,7 +15,7 @@ $_ZN17__HIP_CoordinatesI15__HIP_ThreadIdxE1xE = comdat any
 
 ; CHECK: {"arch":"gfx90a","args":[
 ; CHECK-SAME: {"align":8,"kind":"pointer","name":"out","size":8,"specializable":false,"type":"ptr addrspace(1)"}
-; CHECK-SAME: {"align":8,"kind":"aggregate","name":"s","size":40,"specializable":false,"type":"struct.S"}
+; CHECK-SAME: {"align":8,"fields":[],"kind":"aggregate","name":"s","size":40,"specializable":false,"type":"struct.S"}
 ; CHECK-SAME: {"align":4,"kind":"integer","name":"n","size":4,"specializable":true,"type":"i32"}
 ; CHECK-SAME: "globals":[{"align":16,"constant":false,"defined":true,"name":"state","size":16}],
 ; CHECK-SAME: "max_threads":256

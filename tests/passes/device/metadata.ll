@@ -15,7 +15,7 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; CHECK: {"arch":"sm_80","args":[
 ; CHECK-SAME: {"align":8,"kind":"pointer","name":"out","size":8,"specializable":false,"type":"ptr"}
-; CHECK-SAME: {"align":8,"kind":"aggregate","name":"s","size":40,"specializable":false,"type":"struct.S"}
+; CHECK-SAME: {"align":8,"fields":[],"kind":"aggregate","name":"s","size":40,"specializable":false,"type":"struct.S"}
 ; CHECK-SAME: {"align":4,"kind":"integer","name":"n","size":4,"specializable":true,"type":"i32"}
 ; CHECK-SAME: {"align":2,"kind":"integer","name":"arg3","size":2,"specializable":false,"type":"i16"}
 ; CHECK-SAME: {"align":8,"kind":"float","name":"x","size":8,"specializable":true,"type":"double"}

@@ -14,8 +14,8 @@
 
 ; What a tuned run would not use is not built in, in the same words.
 ; FOREIGN-DAG: warning: mneme: '{{.*}}foreign.json', kernel 'bounded' has to be an object; the kernel runs as it was built
-; FOREIGN-DAG: warning: mneme: '{{.*}}foreign.json', kernel 'free': LaunchBounds has to be true or false; the kernel runs as it was built
-; FOREIGN-DAG: warning: mneme: '{{.*}}foreign.json', kernel 'varied'{{.*}}: Version is newer than this release of mneme; update it; the kernel runs
+; FOREIGN-DAG: warning: mneme: '{{.*}}foreign.json', kernel 'free': LaunchBounds is "x" but has to be true or false; the kernel runs as it was built
+; FOREIGN-DAG: warning: mneme: '{{.*}}foreign.json', kernel 'varied'{{.*}}: Version 99 is newer than this release of mneme; update it; the kernel runs
 ; FOREIGN-DAG: warning: mneme: '{{.*}}foreign.json', kernel 'defaults'{{.*}}: Guards has 'Moon', which this release does not know; this variant is not used
 ; UNLIMITED-NOT: maxnreg
 

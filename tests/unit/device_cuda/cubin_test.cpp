@@ -2,60 +2,17 @@
 
 #include <cstring>
 
-#include <elf.h>
-
 #include "runtime/devices/cuda/cubin.h"
 #include "runtime/devices/cuda/ptx.h"
 #include "support.h"
+#include "tests/unit/base/elf_maker.h"
 
 using namespace mneme::device::cuda;
+using mneme::test::ElfMaker;
 
 namespace {
 
-/// Puts sections behind one another and their headers at the end.
-class ElfMaker {
-public:
-  ElfMaker() { add("", SHT_NULL, {}); }
-  uint32_t add(const std::string& name, uint32_t type, std::vector<std::byte> bytes,
-               uint32_t link = 0) {
-    Elf64_Shdr header{};
-    header.sh_name = static_cast<uint32_t>(names_.size());
-    header.sh_type = type;
-    header.sh_link = link;
-    header.sh_offset = sizeof(Elf64_Ehdr) + content_.size();
-    header.sh_size = bytes.size();
-    names_ += name + '\0';
-    content_.insert(content_.end(), bytes.begin(), bytes.end());
-    headers_.push_back(header);
-    return static_cast<uint32_t>(headers_.size() - 1);
-  }
-  std::vector<std::byte> finish(uint8_t abi, uint32_t flags) {
-    names_ += std::string(".shstrtab") + '\0';
-    const auto text = test::bytesOf(names_);
-    const uint32_t names = add("", SHT_STRTAB, {text.begin(), text.end()});
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_ABIVERSION] = abi;
-    header.e_machine = 190;
-    header.e_flags = flags;
-    header.e_shentsize = sizeof(Elf64_Shdr);
-    header.e_shoff = sizeof(header) + content_.size();
-    header.e_shnum = static_cast<uint16_t>(headers_.size());
-    header.e_shstrndx = static_cast<uint16_t>(names);
-    std::vector<std::byte> file(header.e_shoff + headers_.size() * sizeof(Elf64_Shdr));
-    std::memcpy(file.data(), &header, sizeof(header));
-    std::memcpy(file.data() + sizeof(header), content_.data(), content_.size());
-    std::memcpy(file.data() + header.e_shoff, headers_.data(),
-                headers_.size() * sizeof(Elf64_Shdr));
-    return file;
-  }
-
-private:
-  std::string names_;
-  std::vector<std::byte> content_;
-  std::vector<Elf64_Shdr> headers_;
-};
+constexpr uint16_t kMachine = 190;
 
 std::vector<std::byte> bytesOf(const std::vector<uint32_t>& words) {
   std::vector<std::byte> bytes(words.size() * 4);
@@ -74,16 +31,14 @@ std::vector<std::byte> sampleCubin(uint8_t abi = 8, uint32_t flags = 0x6005a04) 
   const uint32_t constant = elf.add(".nv.constant3", SHT_PROGBITS, bytesOf({1, 2, 3, 4}));
   const uint32_t bank = elf.add(".nv.constant0.k", SHT_PROGBITS, bytesOf({1}));
   const std::string names("\0counter\0coefficients\0other\0", 28);
-  const auto text = test::bytesOf(names);
-  const uint32_t strings = elf.add(".strtab", SHT_STRTAB, {text.begin(), text.end()});
+  const uint32_t strings = elf.add(".strtab", SHT_STRTAB, names);
   Elf64_Sym symbols[4]{};
   symbols[1] = {1, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, static_cast<uint16_t>(global), 0, 4};
   symbols[2] = {9, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, static_cast<uint16_t>(constant), 0,
                 16};
   symbols[3] = {22, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, static_cast<uint16_t>(bank), 0, 4};
-  const auto table = std::as_bytes(std::span(symbols));
-  elf.add(".symtab", SHT_SYMTAB, {table.begin(), table.end()}, strings);
-  return elf.finish(abi, flags);
+  elf.add(".symtab", SHT_SYMTAB, std::as_bytes(std::span(symbols)), strings);
+  return elf.finish(kMachine, abi, flags);
 }
 
 /// The arguments of a kernel of (32008 bytes, u64, u32), written as above.
@@ -94,7 +49,7 @@ const std::vector<uint32_t> largeArguments{
 std::vector<std::byte> cubinOf(const std::vector<uint32_t>& arguments) {
   ElfMaker elf;
   elf.add(".nv.info.k", SHT_LOPROC, bytesOf(arguments));
-  return elf.finish(8, 0x6005a04);
+  return elf.finish(kMachine, 8, 0x6005a04);
 }
 
 } // namespace

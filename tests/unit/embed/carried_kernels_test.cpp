@@ -1,9 +1,7 @@
 #include <doctest/doctest.h>
 
-#include <elf.h>
 #include <nlohmann/json.hpp>
 
-#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "runtime/core/abi/carried_ir.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/embed/kernel_blob.h"
+#include "tests/unit/base/elf_maker.h"
 
 using namespace mneme;
 using namespace mneme::embed;
@@ -38,34 +37,10 @@ Buffer noteWith(const json& metadata) {
 
 /// A code object with these sections: name, type, content.
 Buffer codeObject(const std::vector<std::tuple<std::string, uint32_t, Buffer>>& sections) {
-  std::string names("\0.shstrtab\0", 11);
-  Buffer file(sizeof(Elf64_Ehdr));
-  std::vector<Elf64_Shdr> headers(1);
-  for (const auto& [name, type, content] : sections) {
-    Elf64_Shdr header{};
-    header.sh_name = static_cast<Elf64_Word>(names.size());
-    header.sh_type = type;
-    header.sh_offset = file.size();
-    header.sh_size = content.size();
-    headers.push_back(header);
-    names += name + '\0';
-    append(file, content.data(), content.size());
-  }
-  Elf64_Shdr table{};
-  table.sh_name = 1, table.sh_type = SHT_STRTAB;
-  table.sh_offset = file.size(), table.sh_size = names.size();
-  headers.push_back(table);
-  append(file, names.data(), names.size());
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64, header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_machine = EM_AMDGPU;
-  header.e_shoff = file.size(), header.e_shentsize = sizeof(Elf64_Shdr);
-  header.e_shnum = static_cast<Elf64_Half>(headers.size());
-  header.e_shstrndx = static_cast<Elf64_Half>(headers.size() - 1);
-  append(file, headers.data(), headers.size() * sizeof(Elf64_Shdr));
-  std::memcpy(file.data(), &header, sizeof header);
-  return file;
+  mneme::test::ElfMaker elf;
+  for (const auto& [name, type, content] : sections)
+    elf.add(name, type, content);
+  return elf.finish(EM_AMDGPU);
 }
 
 json argument(uint64_t offset, uint64_t size, const char* kind) {

@@ -1,12 +1,12 @@
 #include "image_maker.h"
 
-#include <elf.h>
 #include <zstd.h>
 
 #include <cstring>
 
 #include "runtime/core/abi/blob_format.h"
 #include "runtime/core/base/hash.h"
+#include "tests/unit/base/elf_maker.h"
 
 namespace mneme::embed::test {
 namespace {
@@ -18,15 +18,6 @@ template <typename Structure> void append(Buffer& buffer, const Structure& value
 
 void append(Buffer& buffer, const Buffer& other) {
   buffer.insert(buffer.end(), other.begin(), other.end());
-}
-
-Elf64_Shdr section(uint32_t type, uint64_t offset, uint64_t size, uint32_t link = 0) {
-  Elf64_Shdr header{};
-  header.sh_type = type;
-  header.sh_offset = offset;
-  header.sh_size = size;
-  header.sh_link = link;
-  return header;
 }
 
 } // namespace
@@ -78,6 +69,7 @@ Buffer blobFor(const std::string& kernel, uint64_t staticHash, const std::string
 }
 
 Buffer elfWith(const std::vector<Symbol>& symbols, uint32_t tableType) {
+  mneme::test::ElfMaker elf;
   Buffer content;
   Buffer table(sizeof(Elf64_Sym));
   std::string names(1, '\0');
@@ -92,26 +84,10 @@ Buffer elfWith(const std::vector<Symbol>& symbols, uint32_t tableType) {
     append(content, symbol.content);
     names += symbol.name + '\0';
   }
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_shentsize = sizeof(Elf64_Shdr);
-  header.e_shnum = 4;
-  uint64_t contentAt = sizeof(header);
-  uint64_t tableAt = contentAt + content.size();
-  uint64_t namesAt = tableAt + table.size();
-  header.e_shoff = namesAt + names.size();
-  Buffer image;
-  append(image, header);
-  append(image, content);
-  append(image, table);
-  append(image, bytesOf(names));
-  append(image, section(SHT_NULL, 0, 0));
-  append(image, section(SHT_PROGBITS, contentAt, content.size()));
-  append(image, section(tableType, tableAt, table.size(), 3));
-  append(image, section(SHT_STRTAB, namesAt, names.size()));
-  return image;
+  elf.add("", SHT_PROGBITS, content);
+  const uint32_t nameTable = elf.add("", SHT_STRTAB, names);
+  elf.add("", tableType, table, nameTable);
+  return elf.finish();
 }
 
 Buffer fatBinaryWith(const std::vector<Member>& members) {

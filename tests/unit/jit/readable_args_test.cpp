@@ -51,7 +51,7 @@ struct Launch {
   int32_t* pointers[2] = {first, second};
   int32_t number = 6;
   void* args[3] = {&pointers[0], &number, &pointers[1]};
-  const std::vector<ValueSource> sources = {arrayAt(0, 2), ValueSource(1, sizeof(int32_t)),
+  const std::vector<ValueSource> sources = {arrayAt(0, 2), ValueSource({1}, sizeof(int32_t)),
                                             arrayAt(2, 3)};
 };
 

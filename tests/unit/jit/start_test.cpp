@@ -205,7 +205,8 @@ TEST_CASE("entries that are broken for one reason are said in one line") {
   CHECK(outcome.code == 0);
   CAPTURE(outcome.said);
   CHECK(lines(outcome.said) == 2); // the other one is of the kernel without IR
-  CHECK(outcome.said.find("kernel 'broken0': Pipeline has to be a text") != std::string::npos);
+  CHECK(outcome.said.find("kernel 'broken0': Pipeline is 7 but has to be a text") !=
+        std::string::npos);
   CHECK(outcome.said.find("99 more: 'broken1', 'broken2', 'broken3', ...") != std::string::npos);
 }
 

@@ -53,8 +53,8 @@ uint64_t hashWith(const std::string& key, const nlohmann::json& value) {
   const auto shared = std::make_shared<const embed::KernelBlob>(std::move(blob));
   const KernelCode code{.name = "k", .blob = shared, .modules = {shared}};
   BinarySpec spec{.target = "sm_90", .dims = {{2, 1, 1}, {kThreads, 1, 1}}};
-  for (const uint32_t index : specializedArgs(variant, *shared))
-    spec.values.push_back({.index = index, .bytes = std::vector<std::byte>(4)});
+  for (const ArgPath& path : specializedArgs(variant, *shared))
+    spec.values.push_back({.index = path.index, .bytes = std::vector<std::byte>(4)});
   return requestHash(code, makeRequest(code, variant, spec));
 }
 

@@ -56,6 +56,21 @@ TEST_CASE("a launch is told apart by shape, scalars and structs, not by pointers
   CHECK(dynamicHash(blob(), one.launch, {}) == hash);
 }
 
+TEST_CASE("of structures, what the kernel reads tells launches apart, but for pointers") {
+  Launch one;
+  embed::KernelBlob known = blob();
+  known.args[2].fields = {{{.offset = 0, .sizeBytes = 8, .kind = ArgKind::Pointer},
+                           {.offset = 8, .sizeBytes = 4, .kind = ArgKind::Float}}};
+  const uint64_t hash = dynamicHash(known, one.launch, {});
+  one.step.x = 7;
+  CHECK(dynamicHash(known, one.launch, {}) == hash);
+  auto* const bytes = reinterpret_cast<unsigned char*>(&one.step);
+  bytes[12] ^= 1; // behind the member
+  CHECK(dynamicHash(known, one.launch, {}) == hash);
+  bytes[11] ^= 1;
+  CHECK(dynamicHash(known, one.launch, {}) != hash);
+}
+
 TEST_CASE("what linked code reads and no recording holds is told, textures where GPUs have them") {
   const auto withReads = [](const char* reads) {
     embed::KernelBlob one = blob();

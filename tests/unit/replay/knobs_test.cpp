@@ -100,3 +100,38 @@ TEST_CASE("arguments that become constants are told by their numbers") {
   configuration.specialize = false;
   CHECK(indices("1").empty());
 }
+
+TEST_CASE("members of structures become constants by their offsets, or by their names") {
+  artifact::KernelRecord record;
+  record.kernelName = "kernel";
+  record.args.resize(2);
+  record.args[0].isSpecializable = true;
+  record.args[1].fields = {{.type = "ptr", .offset = 0, .sizeBytes = 8, .kind = ArgKind::Pointer},
+                           {.name = "s.n",
+                            .type = "i32",
+                            .offset = 8,
+                            .sizeBytes = 4,
+                            .kind = ArgKind::Integer,
+                            .isSpecializable = true}};
+  std::vector<std::byte> structure(16);
+  structure[8] = std::byte{42};
+  Configuration configuration = plainFor("specialized_args");
+  const auto found = [&](const std::string& text) {
+    configuration.specializedArgs = text;
+    std::string values;
+    for (const ArgValue& arg : makeRequest(record, {{std::byte{1}}}, {{std::byte{7}}, structure},
+                                           {.name = "sm_90"}, configuration, {})
+                                   .specializedArgs)
+      values += std::to_string(arg.index) + (arg.offset ? '+' + std::to_string(*arg.offset) : "") +
+                '=' + std::to_string(std::to_integer<int>(arg.bytes[0])) + '/' +
+                std::to_string(arg.bytes.size()) + ' ';
+    return values;
+  };
+  CHECK(found("") == "0=7/1 1+8=42/4 ");
+  CHECK(found("1+8") == "1+8=42/4 ");
+  CHECK(found("1.s.n,0") == "1+8=42/4 0=7/1 ");
+  for (const char* wrong : {"1", "1+0", "1+4", "1+", "1.n", "1.", "0+8", "1+8.s.n", "1 +8"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_WITH_AS(found(wrong), doctest::Contains("specialized_args"), Error);
+  }
+}

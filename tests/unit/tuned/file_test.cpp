@@ -72,7 +72,7 @@ TEST_CASE("a variant is read with all it says") {
   CHECK(first.tunedMaxThreads == 255);
   CHECK(first.minBlocksPerSm == 2);
   CHECK(first.maxRegisters == 64);
-  CHECK(first.specializedArgs == std::vector<uint32_t>{2, 3});
+  CHECK(first.specializedArgs == std::vector<ArgPath>{{2}, {3}});
   CHECK(first.match.arch == "sm_90");
   CHECK((*first.match.grid == mneme_dim3{128, 64, 1}));
   CHECK((*first.match.block == mneme_dim3{16, 8, 2}));
@@ -86,7 +86,7 @@ TEST_CASE("a variant is read with all it says") {
   CHECK(first.match.args[1].bytes.size() == 8);
   CHECK(first.guards.arch);
   CHECK(!first.guards.grid);
-  CHECK(first.guards.args == std::vector<uint32_t>{2});
+  CHECK(first.guards.args == std::vector<ArgPath>{{2}});
   REQUIRE(first.launch.has_value());
   CHECK(first.launch->rule == LaunchRule::Cover);
   CHECK((first.launch->matched.grid == mneme_dim3{128, 64, 1}));
@@ -101,13 +101,13 @@ TEST_CASE("variants of one name are for code of their own") {
       "any": {}})",
                               "t");
   const Kernel& kernel = file.kernels.at("k");
-  REQUIRE(kernel.variantsFor(0xaa).size() == 2);
-  CHECK(kernel.variantsFor(0xaa)[1].weight == 3);
-  REQUIRE(kernel.variantsFor(0xbb).size() == 1);
-  CHECK(kernel.variantsFor(0xbb)[0].weight == 2);
-  CHECK(kernel.variantsFor(0xcc).empty());
+  REQUIRE(kernel.variantsFor(0xaa, 0).size() == 2);
+  CHECK(kernel.variantsFor(0xaa, 0)[1].weight == 3);
+  REQUIRE(kernel.variantsFor(0xbb, 0).size() == 1);
+  CHECK(kernel.variantsFor(0xbb, 0)[0].weight == 2);
+  CHECK(kernel.variantsFor(0xcc, 0).empty());
   CHECK(kernel.hashesText() == "00000000000000aa, 00000000000000bb");
-  CHECK(file.kernels.at("any").variantsFor(0xcc).size() == 1);
+  CHECK(file.kernels.at("any").variantsFor(0xcc, 0).size() == 1);
 }
 
 TEST_CASE("hashes in names of kernels count where code counts") {
@@ -165,8 +165,9 @@ TEST_CASE("a bad entry costs that entry, and is named with file, kernel and key"
   CHECK(file.kernels.size() == 1);
   CHECK(file.kernels.contains("good"));
   REQUIRE(file.warnings.size() == 2);
-  CHECK(file.warnings[0] == "'dir/t.json', kernel 'bad': LaunchBounds has to be true or false; "
-                            "the kernel runs as it was built");
+  CHECK(file.warnings[0] ==
+        "'dir/t.json', kernel 'bad': LaunchBounds is 1 but has to be true or false; "
+        "the kernel runs as it was built");
   CHECK(file.warnings[1].find("kernel 'worse' has to be an object") != std::string::npos);
 }
 
@@ -228,6 +229,37 @@ TEST_CASE("a file that is not there, or is a directory, is an error that names i
   CHECK_THROWS_WITH_AS(readFile("/nowhere/t.json"), doctest::Contains("/nowhere/t.json"),
                        mneme::Error);
   CHECK_THROWS_WITH_AS(readFile("/tmp"), doctest::Contains("/tmp"), mneme::Error);
+}
+
+TEST_CASE("a text of which a run would leave something out is refused as a whole") {
+  const auto codeOf = [](const std::string& text) {
+    try {
+      checkText(text, "t.json");
+    } catch (const Error& error) {
+      CHECK(std::string(error.what()).starts_with("'t.json'"));
+      return error.code();
+    }
+    return ErrorCode::Ok;
+  };
+  CHECK(codeOf(kSample) == ErrorCode::Ok);
+  CHECK(codeOf("{}") == ErrorCode::Ok);
+  CHECK(codeOf("[]") == ErrorCode::ArtifactCorrupt);
+  CHECK(codeOf(sampleWith("\"Arg:2\"", "\"Arg:3\"")) == ErrorCode::ArtifactCorrupt);
+  CHECK(codeOf(R"({"k": {"Pipeline": 1}, "k": {}})") == ErrorCode::ArtifactCorrupt);
+  CHECK(codeOf(sampleWith("\"Version\": 1", "\"Version\": 3")) == ErrorCode::Unsupported);
+}
+
+TEST_CASE("messages show the wrong value, if it is short") {
+  const auto said = [](const std::string& value) {
+    return warningOf("{\"k\": {\"Pipeline\": " + value + "}}", 0);
+  };
+  CHECK(said("[true, null]").find(": Pipeline is [true,null] but has to be a text;") !=
+        std::string::npos);
+  CHECK(said("[\"" + std::string(60, 'x') + "\"]").find("xxx... but has to") != std::string::npos);
+  CHECK(warningOf(R"({"k": {"MaxRegisters": -1}})", 0)
+            .find("MaxRegisters is -1 but has to be a whole number from 0 to 1024") !=
+        std::string::npos);
+  CHECK(parseFile(R"({"k": {"MaxRegisters": -0}})", "t").warnings.empty());
 }
 
 TEST_CASE("damaged files are read or refused, never trusted blindly") {

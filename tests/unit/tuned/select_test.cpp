@@ -115,7 +115,7 @@ TEST_CASE("guards decide whether a variant is used at all") {
   const auto grid = [](Guards& guards) { guards.grid = true; };
   const auto block = [](Guards& guards) { guards.block = true; };
   const auto shared = [](Guards& guards) { guards.sharedBytes = true; };
-  const auto arg = [](Guards& guards) { guards.args = {0}; };
+  const auto arg = [](Guards& guards) { guards.args = {{0}}; };
   for (const auto* launch : {&same, &otherGrid, &otherBlock, &otherArg})
     CHECK(isUsed(arch, *launch));
   CHECK(!isUsed(arch, otherArch));
@@ -134,7 +134,7 @@ TEST_CASE("guards decide whether a variant is used at all") {
 TEST_CASE("a guarded argument counts alone, the others only for nearness") {
   std::vector<Variant> variants{variantFor(16, 200)};
   variants[0].match.args.push_back(argOf(1, 2.5f, ArgKind::Float));
-  variants[0].guards.args = {1};
+  variants[0].guards.args = {{1}};
   Launch launch(16, 999);
   CHECK(choose(variants, launch.facts).closeness == Closeness::None);
   launch.f = 2.5f;

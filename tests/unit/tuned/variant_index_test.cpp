@@ -46,7 +46,7 @@ public:
               .sharedBytes = coin() && match.sharedBytes};
     for (const ArgValue& arg : match.args)
       if (coin())
-        guards.args.push_back(arg.index);
+        guards.args.push_back({arg.index});
     variant.weight = below(3);
     return variant;
   }

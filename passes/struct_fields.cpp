@@ -1,0 +1,152 @@
+#include "passes/struct_fields.h"
+
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/Instructions.h>
+
+#include "passes/member_names.h"
+#include "passes/module_blob.h"
+#include "passes/shielded.h"
+#include "passes/value_kinds.h"
+#include "runtime/compiler/ir/struct_reads.h"
+
+namespace mneme::passes {
+namespace {
+
+using llvm::json::Array;
+using llvm::json::Object;
+
+constexpr size_t kMostFields = 256;
+
+/// A member that has no members of its own.
+struct Field {
+  uint64_t offset;
+  uint64_t sizeBytes;
+  llvm::Type* type; ///< null: bytes whose meaning is unknown
+  bool isRead = false;
+  bool isValue = false;   ///< read by itself
+  bool isOneValue = true; ///< never together with others, or in parts
+};
+
+using Fields = llvm::SmallVector<Field>;
+
+/// The type of a union is that of one of its members.
+bool isUnion(const llvm::StructType& type) {
+  return type.hasName() && type.getName().starts_with("union.");
+}
+
+void addFields(llvm::Type* type, uint64_t offset, const llvm::DataLayout& layout, Fields& fields) {
+  if (fields.size() > kMostFields)
+    return;
+  const uint64_t size = layout.getTypeAllocSize(type).getFixedValue();
+  auto* structure = llvm::dyn_cast<llvm::StructType>(type);
+  if (structure && !isUnion(*structure)) {
+    const llvm::StructLayout* members = layout.getStructLayout(structure);
+    for (unsigned index = 0; index < structure->getNumElements(); ++index)
+      addFields(structure->getElementType(index),
+                offset + members->getElementOffset(index).getFixedValue(), layout, fields);
+  } else if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type)) {
+    const uint64_t stride = layout.getTypeAllocSize(array->getElementType()).getFixedValue();
+    for (uint64_t index = 0; index < array->getNumElements() && fields.size() <= kMostFields;
+         ++index)
+      addFields(array->getElementType(), offset + index * stride, layout, fields);
+  } else if (structure) {
+    if (size > 0)
+      fields.push_back({offset, size, nullptr});
+  } else {
+    fields.push_back({offset, layout.getTypeStoreSize(type).getFixedValue(), type});
+  }
+}
+
+Fields fieldsOf(llvm::Type* type, const llvm::DataLayout& layout) {
+  Fields fields;
+  addFields(type, 0, layout, fields);
+  if (fields.size() > kMostFields)
+    fields.assign({{0, layout.getTypeAllocSize(type).getFixedValue(), nullptr}});
+  return fields;
+}
+
+template <typename Visit>
+void forEachIn(Fields& fields, uint64_t offset, uint64_t sizeBytes, const Visit& visit) {
+  for (Field& field : fields)
+    if (field.offset < offset + sizeBytes && offset < field.offset + field.sizeBytes)
+      visit(field);
+}
+
+/// The type with which a member is read counts more than that of its declaration: a union, or a
+/// number that is a pointer to some.
+void noteRead(const ir::StructRead& read, const llvm::DataLayout& layout, Fields& fields) {
+  llvm::Type* type = read.instruction->getType();
+  const uint64_t size = layout.getTypeStoreSize(type).getFixedValue();
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(read.instruction);
+  forEachIn(fields, read.offset, size, [&](Field& field) {
+    const bool isWhole = field.offset == read.offset && field.sizeBytes == size;
+    field.isOneValue &= isWhole && !(load && load->isVolatile());
+    if (isWhole && !type->isAggregateType() && (!field.type || !field.isRead))
+      field.type = type;
+    else if (isWhole && field.type != type)
+      field.type = nullptr;
+    field.isRead = true;
+    field.isValue |= isWhole;
+  });
+}
+
+void noteReads(const ir::StructReads& reads, const llvm::DataLayout& layout, Fields& fields) {
+  for (const ir::StructRead& read : reads.values)
+    noteRead(read, layout, fields);
+  for (const auto& [offset, sizeBytes] : reads.copies)
+    forEachIn(fields, offset, sizeBytes, [](Field& field) { field.isRead = true; });
+  for (Field& field : fields) {
+    field.isRead |= reads.isAllRead;
+    field.isOneValue &= !reads.isWritten;
+  }
+}
+
+Array describe(const Fields& fields, const MemberNames& names) {
+  Array result;
+  for (const Field& field : fields) {
+    if (!field.isRead)
+      continue;
+    const ArgKind kind = field.type ? kindOf(field.type) : ArgKind::Unknown;
+    const bool isScalar =
+        kind == ArgKind::Pointer || kind == ArgKind::Integer || kind == ArgKind::Float;
+    Object described{{"offset", field.offset},
+                     {"size", field.sizeBytes},
+                     {"kind", llvm::StringRef(isScalar ? nameOf(kind) : "bytes")},
+                     {"type", isScalar ? typeName(field.type) : "bytes"},
+                     {"specializable", isScalar && field.isValue && field.isOneValue &&
+                                           isSpecializable(field.type)}};
+    if (std::string name = names.at(field.offset); !name.empty())
+      described["name"] = std::move(name);
+    result.push_back(std::move(described));
+  }
+  return result;
+}
+
+} // namespace
+
+llvm::SmallVector<std::optional<Array>> describeFields(const Closure& closure,
+                                                       const llvm::Module& original) {
+  const llvm::Function& kernel = *closure.module->getFunction(closure.kernel);
+  llvm::SmallVector<std::optional<Array>> result(kernel.arg_size());
+  if (llvm::none_of(kernel.args(), ir::structByValue))
+    return result;
+  const llvm::Function* source = original.getFunction(closure.kernel);
+  const std::string problem = runShielded(
+      bitcodeOf(*closure.module), [&](llvm::Module& copy, llvm::TargetMachine& machine) {
+        ir::exposeStructReads(copy, machine);
+        for (llvm::Argument& argument : copy.getFunction(closure.kernel)->args())
+          if (llvm::Type* type = ir::structByValue(argument)) {
+            Fields fields = fieldsOf(type, copy.getDataLayout());
+            noteReads(ir::readsOfStruct(argument), copy.getDataLayout(), fields);
+            result[argument.getArgNo()] =
+                describe(fields, MemberNames(source, argument.getArgNo()));
+          }
+        return std::string();
+      });
+  if (!problem.empty())
+    result.assign(kernel.arg_size(), std::nullopt);
+  return result;
+}
+
+} // namespace mneme::passes
