@@ -23,17 +23,25 @@ REQUIRES = re.compile(r"^requires = \[(.*)\]$", re.MULTILINE)
 
 
 def environment(jobs: int) -> dict[str, str]:
-    """Variables of a build: the compiler cache where there is one, and our own tools first."""
+    """Variables of a build: our own tools first."""
     result = dict(os.environ)
     result["PATH"] = f"{Path(sys.executable).parent}:{result['PATH']}"
     result["CMAKE_BUILD_PARALLEL_LEVEL"] = str(jobs)
-    if shutil.which("ccache"):
-        result.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
-        launcher = str(ROOT / "scripts" / "with-ccache")
-        result.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", launcher)
     for name in ("MNEME_BUILD_DIR", "PYTHONPATH"):  # they would name another mneme
         result.pop(name, None)
     return result
+
+
+def settings(build: Path) -> list[str]:
+    """Options of pip for a build in this directory: with the compiler cache where there is one.
+
+    Variables would count in a new directory only.
+    """
+    named: dict[str, str | Path] = {"build-dir": build}
+    if shutil.which("ccache"):
+        named["cmake.define.CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
+        named["cmake.define.CMAKE_CXX_COMPILER_LAUNCHER"] = ROOT / "scripts" / "with-ccache"
+    return [f"--config-settings={name}={value}" for name, value in named.items()]
 
 
 def run(log: Path, command: list[str], variables: dict[str, str]) -> None:
@@ -81,11 +89,7 @@ def build_wheel_in(work: Path, python: Path, output: Path, variables: dict[str, 
     log.unlink(missing_ok=True)
     interpreter = builder(python, work, log, variables)
     pip = [str(interpreter), "-m", "pip", "wheel", ".", "--no-deps", "--no-build-isolation", "-v"]
-    run(
-        log,
-        [*pip, "-w", str(work / "raw"), f"--config-settings=build-dir={work / 'build'}"],
-        variables,
-    )
+    run(log, [*pip, "-w", str(work / "raw"), *settings(work / "build")], variables)
     (raw,) = (work / "raw").glob("*.whl")
     auditwheel = [sys.executable, "-m", "auditwheel", "repair", "-w", str(work / "repaired")]
     shutil.rmtree(work / "repaired", ignore_errors=True)

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -231,12 +232,9 @@ def test_a_cmake_project_finds_the_package(environment: Path) -> None:
 def test_an_editable_installation_finds_its_native_parts(tmp_path: Path) -> None:
     made = fresh_environment(tmp_path / "venv")
     build = ROOT / ".setup" / "wheel" / str(sys.implementation.cache_tag) / "build"
-    launchers = {
-        "CMAKE_C_COMPILER_LAUNCHER": "ccache",
-        "CMAKE_CXX_COMPILER_LAUNCHER": str(ROOT / "scripts" / "with-ccache"),
-    }
-    run(*pip_of(made), "--no-build-isolation", f"--config-settings=build-dir={build}", "-e", ".", cwd=ROOT,
-        CMAKE_BUILD_PARALLEL_LEVEL="2", **launchers)  # fmt: skip
+    settings = runpy.run_path(str(ROOT / "scripts" / "wheel.py"))["settings"](build)
+    run(*pip_of(made), "--no-build-isolation", *settings, "-e", ".", cwd=ROOT,
+        CMAKE_BUILD_PARALLEL_LEVEL="2")  # fmt: skip
     mneme = command_of(made, "mneme")
     assert Path(run(mneme, "config", "prefix", cwd=tmp_path).strip()).is_relative_to(made)
     assert "cpu" in run(mneme, "devices", cwd=tmp_path)
