@@ -20,7 +20,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; CHECK-SAME: {"align":2,"kind":"integer","name":"arg3","size":2,"specializable":false,"type":"i16"}
 ; CHECK-SAME: {"align":8,"kind":"float","name":"x","size":8,"specializable":true,"type":"double"}
 ; CHECK-SAME: {"align":2,"kind":"float","name":"h","size":2,"specializable":false,"type":"half"}
-; CHECK-SAME: "clang":"22.1.8","demangled":"void scale<float>(float*)"
+; CHECK-SAME: "clang":"22.1.8","code_hash":"{{[0-9a-f]+}}","demangled":"void scale<float>(float*)"
 ; CHECK-SAME: {"align":16,"constant":false,"defined":true,"name":"state","size":16}
 ; CHECK-SAME: {"align":8,"constant":true,"defined":true,"name":"coefficients","size":8}
 ; CHECK-SAME: {"align":4,"constant":false,"defined":false,"name":"elsewhere","size":4}
