@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mneme.kernel_names import qualified_name
+from mneme.kernel_names import names_in_tables, qualified_name
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,41 @@ from mneme.kernel_names import qualified_name
 )
 def test_names_tell_kernels_apart(demangled: str, name: str) -> None:
     assert qualified_name(demangled) == name
+
+
+LONG = "void Kokkos::Impl::ParallelFor<{}, Kokkos::RangePolicy<Kokkos::Cuda>>(Kokkos::Impl::Driver<{}>)"
+
+
+def test_short_names_stay_in_tables() -> None:
+    assert names_in_tables(["step(Grid, int)", "step(Grid)"]) == ["step(Grid, int)", "step(Grid)"]
+    assert names_in_tables(["step(Grid, int)"], has_parameters=False) == ["step"]
+
+
+def test_long_names_lose_their_parameters_then_their_middle() -> None:
+    (name,) = names_in_tables([LONG.format("advec_mom::'lambda'(int)", "x" * 200)])
+    assert len(name) == 60
+    assert name.startswith("Kokkos::Impl::ParallelFor<")
+    assert name.endswith("Kokkos::RangePolicy<Kokkos::Cuda>>"[-30:])
+
+
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        [LONG.format("a" * 80 + "1", "f"), LONG.format("a" * 80 + "2", "f")],
+        [LONG.format("f", "a" * 80 + "1"), LONG.format("f", "a" * 80 + "2")],
+        [LONG.format("f", "x" * 90), LONG.format("f", "x" * 90 + "y")],
+        [
+            f"void update_halo_kernel<main::'lambda{n}'(int)>(int, double, {'T, ' * 20}int)"
+            for n in range(30)
+        ],
+        ["step(int)", "step(float)"],
+    ],
+    ids=["arguments", "parameters", "one longer", "lambdas", "overloads"],
+)
+@pytest.mark.parametrize("has_parameters", [True, False])
+def test_no_two_kernels_are_shown_alike(kernels: list[str], has_parameters: bool) -> None:
+    names = names_in_tables(kernels, has_parameters=has_parameters)
+    assert len(set(names)) == len(kernels)
+    assert all(len(name) <= 60 for name in names)
+    # The same kernel twice, for two launches, has one name.
+    assert names_in_tables([*kernels, kernels[0]], has_parameters=has_parameters)[-1] == names[0]

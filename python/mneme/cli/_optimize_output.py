@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mneme.cli import _console
 from mneme.cli._tune_output import PlainOutput, QuietOutput, TerminalOutput
 from mneme.deploy.tuned_variant import LOOKS_FASTER
-from mneme.kernel_names import qualified_name
+from mneme.kernel_names import names_in_tables
 from mneme.optimize.events import OptimizeListener
 
 if TYPE_CHECKING:
@@ -102,9 +102,11 @@ def _show(result: OptimizeResult) -> None:
     if result.kernels:
         columns = ("kernel", ">share", ">as built", ">as tuned", "gain in the program", "")
         table = _console.table("", columns)
-        for one in result.kernels:
+        kernels = [one.demangled_name for one in result.kernels]
+        names = names_in_tables(kernels, has_parameters=False)
+        for name, one in zip(names, result.kernels, strict=True):
             table.add_row(
-                qualified_name(one.demangled_name),
+                name,
                 f"{100 * one.share:.1f} %",
                 _console.format_ns(round(one.built_ns)),
                 _console.format_ns(round(one.tuned_ns)) if one.is_kept else "-",

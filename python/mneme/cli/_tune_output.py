@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Self
 
 from mneme.cli import _console
-from mneme.kernel_names import qualified_name
+from mneme.kernel_names import names_in_tables
 from mneme.mneme_types import dim3
 from mneme.search.configurations import shape_text
 from mneme.session.events import TuneListener
@@ -139,9 +139,11 @@ class PlainOutput(QuietOutput):
         self.close()
         columns = ("kernel", ">launches", ">share", ">baseline", ">best", "gain", "in")
         table = _console.table(f"Results in {summary.directory}", columns)
-        for one in summary.instances:
+        kernels = [one["demangled_name"] for one in summary.instances]
+        names = names_in_tables(kernels, has_parameters=False)
+        for name, one in zip(names, summary.instances, strict=True):
             table.add_row(
-                qualified_name(one["demangled_name"]),
+                name,
                 str(one["occurrences"]),
                 f"{100 * one['weight']:.1f} %",
                 _time(one["baseline_ns"]),

@@ -17,6 +17,7 @@ from mneme.cli._options import (
 )
 from mneme.cli._unused import is_device_asked, tell_unused
 from mneme.cli.exit_codes import ExitCode
+from mneme.kernel_names import names_in_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -213,8 +214,9 @@ def _show(plan: Deployment, output: Path, measured: OptimizeResult | None, *, js
         _console.print_json(content)
         return
     table = _console.table("deployed", ("kernel", "launch", ">gain", "guards"))
-    for one in plan.deployed:
-        table.add_row(one.demangled_name, _launch_text(one), _gain_text(one), _guards_text(one))
+    names = names_in_tables([one.demangled_name for one in plan.deployed])
+    for name, one in zip(names, plan.deployed, strict=True):
+        table.add_row(name, _launch_text(one), _gain_text(one), _guards_text(one))
     _console.print_table(table)
     for one in plan.deployed:
         if one.note:
@@ -273,8 +275,9 @@ def _check(tuned: Path, programs: Sequence[Path], *, json: bool) -> None:
         _console.print_json([one.to_dict() for one in checks])
     else:
         content = _console.table(str(tuned), ("kernel", "status", "why", "file"))
-        for one in checks:
-            content.add_row(one.demangled_name, one.status, one.reason, one.file)
+        names = names_in_tables([one.demangled_name for one in checks])
+        for name, one in zip(names, checks, strict=True):
+            content.add_row(name, one.status, one.reason, one.file)
         _console.print_table(content)
     if not checks:
         _console.say(f"'{tuned}' names no kernel, so it changes nothing")

@@ -11,6 +11,7 @@ import typer
 from mneme.cli import _console
 from mneme.cli._options import JsonOption
 from mneme.cli._unused import tell_unused
+from mneme.kernel_names import names_in_tables
 
 if TYPE_CHECKING:
     from mneme.explain import ExplainOptions, Explanation
@@ -119,8 +120,9 @@ def _list(kernels: list[EmbeddedKernel], program: Path, *, json: bool) -> None:
     content = _console.table(
         f"Kernels and marked functions of {program}", ("kernel", "built for", "marked", "file")
     )
-    for one in kernels:
-        content.add_row(one.demangled_name, one.arch, _marked_text(one), str(one.file))
+    names = names_in_tables([one.demangled_name for one in kernels])
+    for name, one in zip(names, kernels, strict=True):
+        content.add_row(name, one.arch, _marked_text(one), str(one.file))
     _console.print_table(content)
 
 

@@ -11,6 +11,7 @@ import typer
 from mneme.cli import _console
 from mneme.cli._options import JsonOption
 from mneme.cli.exit_codes import ExitCode
+from mneme.kernel_names import names_in_tables
 
 if TYPE_CHECKING:
     from mneme.recording.inventory import DirectorySummary
@@ -43,9 +44,10 @@ def ls(
 def _show(summary: DirectorySummary) -> None:
     columns = ("kernel", "record", "device", ">recorded", ">launches", ">stored", ">time")
     content = _console.table(f"Recording {summary.path}", columns)
-    for kernel in summary.kernels:
+    names = names_in_tables([kernel.demangled_name for kernel in summary.kernels])
+    for name, kernel in zip(names, summary.kernels, strict=True):
         content.add_row(
-            kernel.demangled_name,
+            name,
             kernel.file,
             kernel.device,
             str(kernel.instances),
