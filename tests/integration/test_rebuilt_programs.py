@@ -97,9 +97,27 @@ def test_a_moved_file_is_the_same_code(tuned: Path, tmp_path: Path) -> None:
     assert counts(run(build(tmp_path, source=moved(tmp_path)), tuned).stderr).tuned == 3
 
 
-def test_other_flags_are_other_code(tuned: Path, tmp_path: Path) -> None:
-    other = build(tmp_path, "-ffast-math")
-    assert counts(run(other, tuned).stderr).tuned < 3
+@pytest.mark.parametrize(
+    ("options", "is_same"),
+    [
+        (["-O3"], True),
+        (["-g"], True),
+        (["-std=c++20"], True),
+        (["-O0"], False),
+        (["-ffast-math"], False),
+        (["--no-offload-arch=sm_90", "--offload-arch=sm_80"], False),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else "",
+)
+def test_flags_that_change_the_code(
+    program: Path, tmp_path: Path, options: list[str], is_same: bool
+) -> None:
+    def codes(one: Path) -> set[tuple[str, str]]:
+        kernels = [kernel for group in embedded_kernels([one]).values() for kernel in group]
+        return {(kernel.static_hash, kernel.code_hash) for kernel in kernels}
+
+    first, other = codes(program), codes(build(tmp_path, *options))
+    assert (first == other) if is_same else not first & other
 
 
 def test_a_check_knows_kernels_by_their_code(tuned: Path, tmp_path: Path) -> None:
