@@ -149,7 +149,9 @@ def test_a_worker_can_be_chosen_and_results_come_as_they_are_done(
         for worker in (-1, 2):
             with pytest.raises(InvalidArgument, match="worker below 2"):
                 pool.submit(config, worker=worker)
-    assert order == [*beside, slow, behind]
+    # Those that are done at the same time come in any order.
+    assert set(order[:3]) == set(beside)
+    assert set(order[3:]) == {slow, behind}
     adaptive = Measuring(stop_above_ns=1, classify_wrong=False)
     with make_pool(record, tmp_path, 0, iterations=1000) as pool:
         stopped = pool.evaluate(config, measuring=adaptive)
