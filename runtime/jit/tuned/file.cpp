@@ -332,7 +332,7 @@ OfCode File::variantsFor(const std::string& name, uint64_t staticHash, uint64_t 
     found.variants = own->variantsFor(staticHash, codeHash);
   }
   const auto other = names.find(codeHash);
-  if (!found.variants.empty() || other == names.end())
+  if (!found.variants.empty() || codeHash == 0 || other == names.end())
     return found;
   found.otherName = other->second;
   std::ranges::copy_if(kernels.at(other->second).variants, std::back_inserter(found.variants),

@@ -61,8 +61,10 @@ struct Variant {
   /// Hash of this code without names, if known.
   std::optional<uint64_t> codeHash;
 
+  /// `otherCode` is 0 where it is unknown.
   bool isFor(uint64_t otherStatic, uint64_t otherCode) const {
-    return !staticHash || *staticHash == otherStatic || (codeHash && *codeHash == otherCode);
+    return !staticHash || *staticHash == otherStatic ||
+           (otherCode != 0 && codeHash.value_or(0) == otherCode);
   }
 };
 

@@ -106,6 +106,17 @@ TEST_CASE("variants of one name are for code of their own") {
   REQUIRE(kernel.variantsFor(0xbb, 0).size() == 1);
   CHECK(kernel.variantsFor(0xbb, 0)[0].weight == 2);
   CHECK(kernel.variantsFor(0xcc, 0).empty());
+
+  // The same code under another name; 0 is unknown code.
+  const auto moved = tuned::parseFile(R"({"old": {"Mneme": {"Variants": [
+      {"StaticHash": "00000000000000aa", "CodeHash": "00000000000000c0"},
+      {"StaticHash": "00000000000000ab", "CodeHash": "0000000000000000"}]}}})",
+                                      "tuned.json");
+  CHECK(moved.variantsFor("new", 0xbb, 0xc0).variants.size() == 1);
+  CHECK(moved.variantsFor("new", 0xbb, 0xc0).otherName == "old");
+  CHECK(moved.variantsFor("new", 0xbb, 0).variants.empty());
+  CHECK(moved.variantsFor("old", 0xaa, 0).variants.size() == 1);
+  CHECK(moved.variantsFor("old", 0xcc, 0).variants.empty());
   CHECK(kernel.hashesText() == "00000000000000aa, 00000000000000bb");
   CHECK(file.kernels.at("any").variantsFor(0xcc, 0).size() == 1);
 }
