@@ -32,7 +32,7 @@
 #include "runtime/compiler/stage.h"
 #include "runtime/core/abi/variable_names.h"
 #include "runtime/core/base/hash.h"
-#include "runtime/emulator/lowering/lower.h"
+#include "runtime/emulator/lowering/lower_for_cpu.h"
 
 namespace mneme::compile {
 namespace {

@@ -1,8 +1,8 @@
-// Which backend a process uses (backend.h): the one for the runtime it has.
-#include "runtime/jit/backend.h"
-#include "runtime/jit/backends/cpu/backend.h"
-#include "runtime/jit/backends/cuda/backend.h"
-#include "runtime/jit/backends/hip/backend.h"
+// Which backend a process uses (jit_backend.h): the one for the runtime it has.
+#include "runtime/jit/backends/cpu/cpu_backend.h"
+#include "runtime/jit/backends/cuda/cuda_backend.h"
+#include "runtime/jit/backends/hip/hip_backend.h"
+#include "runtime/jit/jit_backend.h"
 
 namespace mneme::jit {
 

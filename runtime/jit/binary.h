@@ -8,8 +8,8 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/jit/backend.h"
 #include "runtime/jit/cache_report.h"
+#include "runtime/jit/jit_backend.h"
 #include "runtime/jit/request.h"
 
 namespace mneme::jit {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/jit/settings.h"
+#include "runtime/jit/jit_settings.h"
 
 namespace mneme::jit {
 

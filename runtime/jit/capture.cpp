@@ -5,7 +5,7 @@
 
 #include "runtime/core/base/log.h"
 #include "runtime/core/base/sentence.h"
-#include "runtime/jit/backend.h"
+#include "runtime/jit/jit_backend.h"
 #include "runtime/jit/kernel_code.h"
 
 namespace mneme::jit {

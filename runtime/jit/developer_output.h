@@ -6,7 +6,7 @@
 #include <string>
 
 #include "runtime/compiler/service/client.h"
-#include "runtime/jit/settings.h"
+#include "runtime/jit/jit_settings.h"
 
 namespace mneme::jit {
 

@@ -9,7 +9,7 @@
 #include "runtime/jit/cache_chain.h"
 #include "runtime/jit/causes.h"
 #include "runtime/jit/developer_output.h"
-#include "runtime/jit/pass_plugins.h"
+#include "runtime/jit/jit_pass_plugins.h"
 #include "runtime/jit/readable_args.h"
 
 namespace mneme::jit {

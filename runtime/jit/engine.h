@@ -14,10 +14,10 @@
 #include "runtime/compiler/service/client.h"
 #include "runtime/core/base/grouped_notices.h"
 #include "runtime/jit/cache_report.h"
+#include "runtime/jit/jit_settings.h"
 #include "runtime/jit/kernel.h"
 #include "runtime/jit/kernel_table.h"
 #include "runtime/jit/pool.h"
-#include "runtime/jit/settings.h"
 #include "runtime/jit/tuned/file.h"
 
 namespace mneme::jit {

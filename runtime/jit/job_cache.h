@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/compiler/service/levels.h"
-#include "runtime/jit/settings.h"
+#include "runtime/jit/jit_settings.h"
 
 namespace mneme::jit {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/jit/backend.h"
+#include "runtime/jit/jit_backend.h"
 #include "runtime/jit/value_source.h"
 
 namespace mneme::jit {

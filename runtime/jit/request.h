@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "runtime/compiler/service/client.h"
+#include "runtime/jit/jit_pass_plugins.h"
+#include "runtime/jit/jit_settings.h"
 #include "runtime/jit/kernel_code.h"
-#include "runtime/jit/pass_plugins.h"
-#include "runtime/jit/settings.h"
 #include "runtime/jit/tuned/file.h"
 
 namespace mneme::jit {

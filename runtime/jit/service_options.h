@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/compiler/service/service.h"
-#include "runtime/jit/settings.h"
+#include "runtime/jit/jit_settings.h"
 
 namespace mneme::jit {
 

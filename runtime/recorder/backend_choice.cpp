@@ -1,7 +1,7 @@
 #include "runtime/core/base/error.h"
-#include "runtime/recorder/backends/cpu/backend.h"
-#include "runtime/recorder/backends/cuda/backend.h"
-#include "runtime/recorder/backends/hip/backend.h"
+#include "runtime/recorder/backends/cpu/cpu_backend.h"
+#include "runtime/recorder/backends/cuda/cuda_backend.h"
+#include "runtime/recorder/backends/hip/hip_backend.h"
 
 namespace mneme::record {
 

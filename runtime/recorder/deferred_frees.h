@@ -5,8 +5,8 @@
 #include <list>
 #include <mutex>
 
-#include "runtime/recorder/backend.h"
-#include "runtime/recorder/memory.h"
+#include "runtime/recorder/device_memory.h"
+#include "runtime/recorder/record_backend.h"
 
 namespace mneme::record {
 

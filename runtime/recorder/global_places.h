@@ -10,8 +10,8 @@
 
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/artifact/recording.h"
-#include "runtime/recorder/backend.h"
 #include "runtime/recorder/kernel_catalog.h"
+#include "runtime/recorder/record_backend.h"
 
 namespace mneme::record {
 

@@ -16,9 +16,9 @@
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/artifact/recording.h"
 #include "runtime/core/embed/kernel_blob.h"
-#include "runtime/recorder/backend.h"
 #include "runtime/recorder/loaded_modules.h"
-#include "runtime/recorder/settings.h"
+#include "runtime/recorder/record_backend.h"
+#include "runtime/recorder/record_settings.h"
 
 namespace mneme::record {
 

@@ -14,11 +14,11 @@
 #include "runtime/core/base/log.h"
 #include "runtime/core/base/standard_error.h"
 #include "runtime/core/preloaded/exec_hooks.h"
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/inside_call.h"
 #include "runtime/recorder/process_facts.h"
+#include "runtime/recorder/record_settings.h"
+#include "runtime/recorder/recorder_exported.h"
 #include "runtime/recorder/session.h"
-#include "runtime/recorder/settings.h"
 
 namespace mneme::record {
 namespace {

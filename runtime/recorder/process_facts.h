@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/recorder/backend.h"
+#include "runtime/recorder/record_backend.h"
 
 namespace mneme::record {
 

@@ -7,7 +7,7 @@
 
 #include "runtime/core/artifact/recording.h"
 #include "runtime/core/base/cancellation.h"
-#include "runtime/recorder/backend.h"
+#include "runtime/recorder/record_backend.h"
 
 namespace mneme::record {
 

@@ -19,16 +19,16 @@
 
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/artifact/writer.h"
-#include "runtime/recorder/backend.h"
 #include "runtime/recorder/capture.h"
 #include "runtime/recorder/deferred_frees.h"
+#include "runtime/recorder/device_memory.h"
 #include "runtime/recorder/global_places.h"
 #include "runtime/recorder/inside_call.h"
 #include "runtime/recorder/kernel_catalog.h"
 #include "runtime/recorder/loaded_modules.h"
-#include "runtime/recorder/memory.h"
 #include "runtime/recorder/reach.h"
-#include "runtime/recorder/settings.h"
+#include "runtime/recorder/record_backend.h"
+#include "runtime/recorder/record_settings.h"
 #include "runtime/recorder/sharing.h"
 
 namespace mneme::record {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <set>
 
-#include "runtime/recorder/backend.h"
+#include "runtime/recorder/record_backend.h"
 
 namespace mneme::record {
 namespace {

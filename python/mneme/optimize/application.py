@@ -79,7 +79,7 @@ class Disturbance:
     is_stopped: bool = False
     """Whether it is stopped for moments, so that it takes three times as long."""
     delays: Path | None = None
-    """File with the delays of launches (runtime/jit/rt/launch.h)."""
+    """File with the delays of launches (runtime/jit/rt/rt_launch.h)."""
 
 
 _UNDISTURBED = Disturbance()

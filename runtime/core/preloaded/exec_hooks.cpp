@@ -11,8 +11,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "runtime/core/preloaded/exported.h"
 #include "runtime/core/preloaded/inherited.h"
+#include "runtime/core/preloaded/preloaded_exported.h"
 
 namespace mneme::preloaded {
 namespace {

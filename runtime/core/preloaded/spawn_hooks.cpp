@@ -6,8 +6,8 @@
 #include <dlfcn.h>
 #include <spawn.h>
 
-#include "runtime/core/preloaded/exported.h"
 #include "runtime/core/preloaded/inherited.h"
+#include "runtime/core/preloaded/preloaded_exported.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/core/base/last_error.h"
-#include "runtime/devices/cuda/driver.h"
+#include "runtime/devices/cuda/cuda_driver.h"
 
 namespace mneme::device::cuda {
 

@@ -1,10 +1,10 @@
 #include "runtime/devices/cuda/cuda_device.h"
 
 #include "runtime/core/base/log.h"
-#include "runtime/devices/cuda/bulk_code.h"
+#include "runtime/devices/cuda/cuda_bulk_code.h"
+#include "runtime/devices/cuda/cuda_description.h"
+#include "runtime/devices/cuda/cuda_launch.h"
 #include "runtime/devices/cuda/cuda_module.h"
-#include "runtime/devices/cuda/description.h"
-#include "runtime/devices/cuda/launch.h"
 
 namespace mneme::device::cuda {
 

@@ -1,7 +1,7 @@
 // Room devices/cuda: an NVIDIA GPU as a Device.
 #pragma once
 
-#include "runtime/devices/cuda/context.h"
+#include "runtime/devices/cuda/cuda_context.h"
 #include "runtime/devices/cuda/cupti.h"
 #include "runtime/devices/gpu/gpu_device.h"
 

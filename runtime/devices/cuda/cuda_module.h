@@ -1,8 +1,8 @@
 // Room devices/cuda: one loaded image with one kernel.
 #pragma once
 
-#include "runtime/devices/cuda/context.h"
 #include "runtime/devices/cuda/cubin.h"
+#include "runtime/devices/cuda/cuda_context.h"
 #include "runtime/devices/gpu/loaded_kernel.h"
 
 namespace mneme::device::cuda {

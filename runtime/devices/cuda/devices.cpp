@@ -1,8 +1,8 @@
 #include "runtime/devices/cuda/devices.h"
 
 #include "runtime/core/base/error.h"
+#include "runtime/devices/cuda/cuda_description.h"
 #include "runtime/devices/cuda/cuda_device.h"
-#include "runtime/devices/cuda/description.h"
 
 namespace mneme::device::cuda {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/devices/gpu/driver.h"
+#include "runtime/devices/gpu/gpu_driver.h"
 
 namespace mneme::device::cuda {
 

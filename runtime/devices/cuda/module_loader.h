@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/devices/cuda/driver.h"
+#include "runtime/devices/cuda/cuda_driver.h"
 
 namespace mneme::device::cuda {
 

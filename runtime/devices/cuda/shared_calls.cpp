@@ -1,5 +1,5 @@
 // The driver's functions as the parts call them that are the same for all vendors.
-#include "runtime/devices/cuda/driver.h"
+#include "runtime/devices/cuda/cuda_driver.h"
 
 namespace mneme::device::cuda {
 

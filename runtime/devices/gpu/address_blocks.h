@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/devices/gpu/driver.h"
+#include "runtime/devices/gpu/gpu_driver.h"
 
 namespace mneme::device::gpu {
 

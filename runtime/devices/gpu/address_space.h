@@ -5,7 +5,7 @@
 #include <map>
 
 #include "runtime/devices/gpu/address_blocks.h"
-#include "runtime/devices/gpu/context.h"
+#include "runtime/devices/gpu/gpu_context.h"
 
 namespace mneme::device::gpu {
 

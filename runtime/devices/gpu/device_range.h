@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "runtime/devices/gpu/driver.h"
+#include "runtime/devices/gpu/gpu_driver.h"
 
 namespace mneme::device::gpu {
 

@@ -10,7 +10,7 @@
 
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/log.h"
-#include "runtime/devices/gpu/launch.h"
+#include "runtime/devices/gpu/gpu_launch.h"
 
 namespace mneme::device::gpu {
 

@@ -7,8 +7,8 @@
 
 #include "runtime/devices/device.h"
 #include "runtime/devices/gpu/address_space.h"
-#include "runtime/devices/gpu/context.h"
-#include "runtime/devices/gpu/copies.h"
+#include "runtime/devices/gpu/gpu_context.h"
+#include "runtime/devices/gpu/gpu_copies.h"
 #include "runtime/devices/gpu/loaded_kernel.h"
 #include "runtime/devices/gpu/queue_runner.h"
 

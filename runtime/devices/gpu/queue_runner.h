@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtime/devices/bulk/bulk.h"
-#include "runtime/devices/gpu/bulk_code.h"
 #include "runtime/devices/gpu/device_range.h"
+#include "runtime/devices/gpu/gpu_bulk_code.h"
 #include "runtime/devices/gpu/pinned.h"
 
 namespace mneme::device::gpu {

@@ -1,7 +1,7 @@
 #include "runtime/devices/hip/devices.h"
 
 #include "runtime/core/base/error.h"
-#include "runtime/devices/hip/description.h"
+#include "runtime/devices/hip/hip_description.h"
 #include "runtime/devices/hip/hip_device.h"
 
 namespace mneme::device::hip {

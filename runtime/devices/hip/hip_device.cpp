@@ -1,8 +1,8 @@
 #include "runtime/devices/hip/hip_device.h"
 
-#include "runtime/devices/gpu/launch.h"
-#include "runtime/devices/hip/bulk_code.h"
-#include "runtime/devices/hip/description.h"
+#include "runtime/devices/gpu/gpu_launch.h"
+#include "runtime/devices/hip/hip_bulk_code.h"
+#include "runtime/devices/hip/hip_description.h"
 #include "runtime/devices/hip/hip_module.h"
 
 namespace mneme::device::hip {

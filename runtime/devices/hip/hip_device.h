@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/devices/gpu/gpu_device.h"
-#include "runtime/devices/hip/context.h"
+#include "runtime/devices/hip/hip_context.h"
 
 namespace mneme::device::hip {
 

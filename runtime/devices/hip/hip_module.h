@@ -5,7 +5,7 @@
 
 #include "runtime/devices/gpu/loaded_kernel.h"
 #include "runtime/devices/hip/code_object.h"
-#include "runtime/devices/hip/context.h"
+#include "runtime/devices/hip/hip_context.h"
 
 namespace mneme::device::hip {
 

@@ -1,5 +1,5 @@
 // HIP's functions as the parts call them that are the same for all vendors.
-#include "runtime/devices/hip/driver.h"
+#include "runtime/devices/hip/hip_driver.h"
 
 #include <algorithm>
 

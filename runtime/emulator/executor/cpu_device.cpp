@@ -4,8 +4,8 @@
 
 #include "runtime/core/base/error.h"
 #include "runtime/emulator/executor/bulk.h"
+#include "runtime/emulator/executor/cpu_description.h"
 #include "runtime/emulator/executor/cpu_module.h"
-#include "runtime/emulator/executor/description.h"
 #include "runtime/emulator/executor/executor.h"
 
 namespace mneme::device::cpu {

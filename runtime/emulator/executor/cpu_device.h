@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/devices/device.h"
+#include "runtime/emulator/executor/cpu_description.h"
 #include "runtime/emulator/executor/cpu_memory.h"
-#include "runtime/emulator/executor/description.h"
 
 namespace mneme::device::cpu {
 

@@ -14,7 +14,7 @@
 #endif
 
 #include "runtime/emulator/executor/block.h"
-#include "runtime/emulator/executor/description.h"
+#include "runtime/emulator/executor/cpu_description.h"
 #include "runtime/emulator/executor/executor.h"
 #include "runtime/emulator/executor/fault.h"
 #include "runtime/emulator/executor/image.h"

@@ -8,7 +8,7 @@
 #include <llvm/IR/Module.h>
 
 #include "runtime/core/abi/cpu_image.h"
-#include "runtime/emulator/lowering/lower.h"
+#include "runtime/emulator/lowering/lower_for_cpu.h"
 
 namespace llvm {
 class TargetMachine;

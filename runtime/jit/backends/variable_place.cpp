@@ -1,5 +1,5 @@
-// Where a device variable of the program is (backend.h).
-#include "runtime/jit/backend.h"
+// Where a device variable of the program is (jit_backend.h).
+#include "runtime/jit/jit_backend.h"
 
 #include <dlfcn.h>
 

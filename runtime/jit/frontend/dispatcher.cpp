@@ -24,7 +24,7 @@
 #include "runtime/jit/frontend/cpp_compilers.h"
 #include "runtime/jit/frontend/dispatcher_state.h"
 #include "runtime/jit/frontend/mlir_tools.h"
-#include "runtime/jit/pass_plugins.h"
+#include "runtime/jit/jit_pass_plugins.h"
 #include "runtime/jit/service_options.h"
 
 namespace proteus {

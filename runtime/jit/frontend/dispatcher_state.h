@@ -14,7 +14,7 @@
 #include "runtime/compiler/service/service.h"
 #include "runtime/jit/cache_report.h"
 #include "runtime/jit/frontend/vendor_runtime.h"
-#include "runtime/jit/settings.h"
+#include "runtime/jit/jit_settings.h"
 
 namespace proteus {
 

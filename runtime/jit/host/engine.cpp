@@ -16,7 +16,7 @@
 #include "runtime/jit/causes.h"
 #include "runtime/jit/developer_output.h"
 #include "runtime/jit/host/code.h"
-#include "runtime/jit/pass_plugins.h"
+#include "runtime/jit/jit_pass_plugins.h"
 #include "runtime/jit/request.h"
 
 namespace mneme::jit {

@@ -13,7 +13,7 @@
 #include "runtime/compiler/service/client.h"
 #include "runtime/jit/cache_report.h"
 #include "runtime/jit/host/function.h"
-#include "runtime/jit/settings.h"
+#include "runtime/jit/jit_settings.h"
 
 namespace mneme::jit {
 

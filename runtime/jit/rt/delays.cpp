@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/core/base/environment.h"
-#include "runtime/jit/rt/launch.h"
+#include "runtime/jit/rt/rt_launch.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "runtime/core/base/cancellation.h"
-#include "runtime/jit/rt/launch.h"
+#include "runtime/jit/rt/rt_launch.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // What units of the JIT interface, calls of proteus::enable() and disable(), and modules made at
 // run time ask for.
 #include "runtime/core/abi/mneme_rt.h"
-#include "runtime/jit/rt/launch.h"
+#include "runtime/jit/rt/rt_launch.h"
 
 namespace {
 

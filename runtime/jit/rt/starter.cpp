@@ -11,7 +11,7 @@
 #include "runtime/core/base/environment.h"
 #include "runtime/core/base/standard_error.h"
 #include "runtime/core/base/write_signals.h"
-#include "runtime/jit/rt/launch.h"
+#include "runtime/jit/rt/rt_launch.h"
 
 namespace {
 

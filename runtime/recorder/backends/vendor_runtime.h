@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "runtime/recorder/backend.h"
 #include "runtime/recorder/next_symbol.h"
+#include "runtime/recorder/record_backend.h"
 
 namespace mneme::record {
 

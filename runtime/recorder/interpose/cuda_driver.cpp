@@ -1,7 +1,7 @@
 // Room recorder: the CUDA driver API of programs that are linked with it. The runtime reaches the
 // driver by handles of its own and does not come by here.
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
 using mneme::artifact::RegionKind;

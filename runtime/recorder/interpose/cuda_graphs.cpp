@@ -1,8 +1,8 @@
 // Room recorder: executable graphs of CUDA. Up to version 11 cudaGraphInstantiate() had five
 // parameters, since then it has three: what is passed on beyond those is not looked at.
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/graph_memory.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
 

@@ -1,8 +1,8 @@
 // Room recorder: work of CUDA that does not come through libmneme_rt: it is passed on and
 // named in the summary. Kernels of the program that are launched past it are recorded all the same.
 #include "runtime/core/abi/mneme_rt.h"
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
 

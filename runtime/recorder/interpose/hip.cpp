@@ -1,7 +1,7 @@
 // Room recorder: the HIP API's memory. Only names, signatures and constants of the vendor; what is
 // done about them is in ../served_memory.h.
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
 using mneme::artifact::RegionKind;

@@ -1,7 +1,7 @@
 // Room recorder: what the HIP runtime says of addresses. It knows of served memory only the mapping
 // that holds it.
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
 

@@ -1,7 +1,7 @@
 // Room recorder: executable graphs of HIP.
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/graph_memory.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
 

@@ -1,8 +1,8 @@
 // Room recorder: work of the HIP runtime that does not come through libmneme_rt. What cannot be
 // recorded is passed on and named in the summary.
 #include "runtime/core/abi/mneme_rt.h"
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
 

@@ -1,8 +1,8 @@
 // Room recorder: code objects that a program of the HIP runtime loads itself, and launches of their
 // kernels. What is done about them is in ../loaded_code.h.
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/interpose/alike.h"
 #include "runtime/recorder/loaded_code.h"
+#include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
 

@@ -5,8 +5,8 @@
 
 #include <dlfcn.h>
 
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/process_facts.h"
+#include "runtime/recorder/recorder_exported.h"
 
 using mneme::record::noteOpenedApart;
 

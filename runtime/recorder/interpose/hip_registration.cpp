@@ -1,8 +1,8 @@
 // Room recorder: device code that the HIP runtime registers while the program and its libraries are
 // loaded. What is looked for in it later is in ../backends/hip.
 #include "runtime/core/abi/mneme_rt.h"
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
 

@@ -1,8 +1,8 @@
 // Room recorder: functions of the vendors that copy or fill memory, one line each.
 #pragma once
 
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/recorder_exported.h"
 
 /// Takes the place of the vendor's function `name`, which takes arguments of these types and
 /// returns a status.

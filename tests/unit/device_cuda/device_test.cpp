@@ -3,8 +3,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "runtime/devices/cuda/bulk_code.h"
-#include "runtime/devices/cuda/context.h"
+#include "runtime/devices/cuda/cuda_bulk_code.h"
+#include "runtime/devices/cuda/cuda_context.h"
 #include "runtime/devices/gpu/queue_runner.h"
 #include "support.h"
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/devices/cuda/driver.h"
+#include "runtime/devices/cuda/cuda_driver.h"
 #include "support.h"
 
 using namespace mneme;

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "runtime/devices/cuda/driver.h"
+#include "runtime/devices/cuda/cuda_driver.h"
 #include "support.h"
 
 using namespace mneme;

@@ -14,12 +14,12 @@
 
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/devices/cuda/application.h"
-#include "runtime/devices/hip/driver.h"
+#include "runtime/devices/hip/hip_driver.h"
 #include "runtime/emulator/runtimes/hip/device_properties.h"
 #include "runtime/jit/backends/hip/runtime.h"
 #include "runtime/recorder/backends/hip/runtime.h"
-#include "runtime/recorder/exported.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/recorder_exported.h"
 #include "signature.h"
 
 // The recorder's functions as the compiler sees them, in namespaces of their own: HIP's names must

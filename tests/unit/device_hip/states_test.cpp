@@ -14,7 +14,7 @@
 
 #include "runtime/core/base/error.h"
 #include "runtime/devices/device.h"
-#include "runtime/devices/hip/description.h"
+#include "runtime/devices/hip/hip_description.h"
 
 using namespace mneme;
 using namespace mneme::device;

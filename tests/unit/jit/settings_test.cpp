@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "runtime/jit/settings.h"
+#include "runtime/jit/jit_settings.h"
 
 using namespace mneme::jit;
 

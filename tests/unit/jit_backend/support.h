@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "runtime/jit/backends/cuda/backend.h"
+#include "runtime/jit/backends/cuda/cuda_backend.h"
 #include "tests/unit/device_cuda/fake_driver.h"
 #include "tests/unit/device_cuda/support.h"
 

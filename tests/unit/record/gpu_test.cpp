@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/devices/cuda/application.h"
-#include "runtime/recorder/backends/cuda/gpu.h"
+#include "runtime/recorder/backends/cuda/cuda_gpu.h"
 #include "runtime/recorder/window_allocator.h"
 
 namespace mneme::record::test {

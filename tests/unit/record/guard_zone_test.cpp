@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "runtime/recorder/memory.h"
+#include "runtime/recorder/device_memory.h"
 
 namespace mneme::record::test {
 namespace {

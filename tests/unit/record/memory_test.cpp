@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/recorder/memory.h"
+#include "runtime/recorder/device_memory.h"
 #include "runtime/recorder/served_memory.h"
 
 namespace mneme::record::test {

@@ -5,7 +5,7 @@
 
 #include "runtime/core/base/error.h"
 #include "runtime/recorder/ranks.h"
-#include "runtime/recorder/settings.h"
+#include "runtime/recorder/record_settings.h"
 
 namespace mneme::record::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <llvm/IR/Module.h>
 
 #include "runtime/emulator/lowering/emit.h"
-#include "runtime/emulator/lowering/lower.h"
+#include "runtime/emulator/lowering/lower_for_cpu.h"
 
 namespace mneme::compile::cpu {
 

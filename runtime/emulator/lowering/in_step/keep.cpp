@@ -14,7 +14,7 @@
 
 #include "runtime/core/abi/cpu_image.h"
 #include "runtime/emulator/lowering/amdgcn/amdgcn.h"
-#include "runtime/emulator/lowering/in_step/access.h"
+#include "runtime/emulator/lowering/in_step/in_step_access.h"
 #include "runtime/emulator/lowering/meetings.h"
 #include "runtime/emulator/lowering/steps.h"
 

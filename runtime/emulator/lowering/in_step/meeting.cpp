@@ -1,4 +1,4 @@
-// Whether two lanes of a warp can touch the same bytes (access.h): a question of integer
+// Whether two lanes of a warp can touch the same bytes (in_step_access.h): a question of integer
 // inequalities, answered by elimination.
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 
 #include <llvm/IR/GlobalVariable.h>
 
-#include "runtime/emulator/lowering/in_step/access.h"
+#include "runtime/emulator/lowering/in_step/in_step_access.h"
 #include "runtime/emulator/lowering/in_step/inequalities.h"
 
 using namespace llvm;

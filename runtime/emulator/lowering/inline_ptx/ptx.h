@@ -1,5 +1,5 @@
-// Room emulator/lowering: inline PTX. Parsing (parse.cpp), registers and operands (context.cpp),
-// and one table of instructions per group (integer, float, ...).
+// Room emulator/lowering: inline PTX. Parsing (parse.cpp), registers and operands
+// (ptx_context.cpp), and one table of instructions per group (integer, float, ...).
 #pragma once
 
 #include <map>

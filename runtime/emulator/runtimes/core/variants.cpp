@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/emulator/executor/description.h"
+#include "runtime/emulator/executor/cpu_description.h"
 #include "runtime/emulator/runtimes/core/exported.h"
 #include "runtime/emulator/runtimes/core/graph_nodes.h"
 #include "runtime/emulator/runtimes/core/kernels.h"

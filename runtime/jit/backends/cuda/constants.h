@@ -22,7 +22,7 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/devices/cuda/driver.h"
+#include "runtime/devices/cuda/cuda_driver.h"
 
 namespace mneme::jit {
 

@@ -4,9 +4,9 @@
 
 #include <functional>
 
-#include "runtime/jit/backend.h"
-#include "runtime/jit/backends/cuda/context.h"
-#include "runtime/jit/backends/cuda/kernel.h"
+#include "runtime/jit/backends/cuda/cuda_context.h"
+#include "runtime/jit/backends/cuda/cuda_kernel.h"
+#include "runtime/jit/jit_backend.h"
 
 namespace mneme::jit {
 

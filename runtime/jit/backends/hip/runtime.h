@@ -5,7 +5,7 @@
 
 #include "runtime/core/base/last_error.h"
 #include "runtime/devices/hip/capture_relaxed.h"
-#include "runtime/devices/hip/driver.h"
+#include "runtime/devices/hip/hip_driver.h"
 
 namespace mneme::jit {
 

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "runtime/core/base/last_error.h"
-#include "runtime/devices/gpu/bulk_code.h"
-#include "runtime/devices/gpu/driver.h"
+#include "runtime/devices/gpu/gpu_bulk_code.h"
+#include "runtime/devices/gpu/gpu_driver.h"
 #include "runtime/recorder/device_access.h"
 #include "runtime/recorder/memory_backend.h"
 

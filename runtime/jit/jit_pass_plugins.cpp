@@ -1,0 +1,82 @@
+#include "runtime/jit/jit_pass_plugins.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include <unistd.h>
+
+#include "runtime/core/abi/mneme_jit_plugins.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/core/base/own_descriptors.h"
+#include "runtime/jit/refusal.h"
+
+namespace mneme::jit {
+namespace {
+
+compile::PassPlugin readPlugin(const std::string& path) {
+  const std::string absolute = std::filesystem::absolute(path).string();
+  try {
+    const auto content = apart([&] { return readFile(absolute); });
+    return {absolute, hash64(content)};
+  } catch (const Error& error) {
+    refuse(("the pass plugin '" + path + "' cannot be loaded: " + error.what()).c_str());
+  }
+}
+
+std::unique_ptr<const PassPlugins> readAll(const mneme_pass_plugins& registered) {
+  auto all = std::make_unique<PassPlugins>();
+  for (uint64_t index = 0; index < registered.count; ++index) {
+    const mneme_pass_plugin& plugin = registered.plugins[index];
+    all->pipelines += std::string(",") + plugin.pipeline;
+    all->plugins.push_back(readPlugin(plugin.path));
+  }
+  return all;
+}
+
+} // namespace
+
+const PassPlugins* presentPassPlugins() {
+  const mneme_pass_plugins* const registered = mneme_jit_pass_plugins();
+  if (!registered)
+    return nullptr;
+  static std::mutex mutex;
+  // Never destroyed: launches may come while the process ends.
+  static auto& known = *new std::map<const mneme_pass_plugins*, std::unique_ptr<const PassPlugins>>;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<const PassPlugins>& plugins = known[registered];
+  if (!plugins)
+    plugins = readAll(*registered);
+  return plugins.get();
+}
+
+void addPassPlugins(compile::Request& request, const PassPlugins& plugins,
+                    const std::string& pipeline) {
+  request.passes = (pipeline.empty() ? "default<O3>" : pipeline) + plugins.pipelines;
+  request.plugins = plugins.plugins;
+}
+
+void refuseUnusable(const compile::Request& request, const std::exception& error) {
+  const auto* known = dynamic_cast<const Error*>(&error);
+  const bool isUnloadable =
+      !request.plugins.empty() && known && known->code() == ErrorCode::BackendUnavailable;
+  const bool isNoPipeline = known && known->code() == ErrorCode::InvalidArgument &&
+                            std::string_view(known->what()).starts_with("invalid pass pipeline");
+  if (isUnloadable || isNoPipeline)
+    refuse(known->what());
+}
+
+void passOnPrinted(const std::string& text) noexcept {
+  for (size_t begin = 0; begin < text.size();) {
+    const ssize_t count = write(STDOUT_FILENO, text.data() + begin, text.size() - begin);
+    if (count <= 0)
+      return; // there is nobody who reads it
+    begin += static_cast<size_t>(count);
+  }
+}
+
+} // namespace mneme::jit

@@ -1,0 +1,323 @@
+#include "runtime/recorder/backends/cuda/cuda_backend.h"
+
+#include <array>
+#include <optional>
+
+#include <dlfcn.h>
+
+#include "runtime/core/base/error.h"
+#include "runtime/devices/cuda/application.h"
+#include "runtime/recorder/backends/cuda/cuda_gpu.h"
+#include "runtime/recorder/backends/vendor_runtime.h"
+#include "runtime/recorder/device_waiter.h"
+#include "runtime/recorder/global_places.h"
+
+namespace mneme::record {
+namespace {
+
+using namespace device::cuda;
+using artifact::Region;
+using artifact::RegionKind;
+
+constexpr std::array kRuntimeFiles = {"libcudart.so", "librecord.so"};
+constexpr std::array kKernelLibraries = {"libcublas",   "libcudnn",    "libcufft", "libcurand",
+                                         "libcusolver", "libcusparse", "libnccl"};
+
+/// The runtime's functions. All are null in a program that uses the driver alone; those beside the
+/// first three may be in others.
+struct Runtime {
+  int (*synchronize)() = find<int (*)()>("cudaDeviceSynchronize");
+  int (*getDevice)(int* device) = find<int (*)(int*)>("cudaGetDevice");
+  int (*free)(void* pointer) = find<int (*)(void*)>("cudaFree");
+  int (*symbolAddress)(void** address, const void* hostShadow) =
+      find<int (*)(void**, const void*)>("cudaGetSymbolAddress");
+  int (*attributesOf)(void* attributes, const void* kernel) =
+      find<int (*)(void*, const void*)>("cudaFuncGetAttributes");
+  KernelLookup lookup{find<int (*)(void**, const void*)>("cudaGetFuncBySymbol"),
+                      find<int (*)(void**, const void*)>("cudaGetKernel")};
+  int (*peek)() = find<int (*)()>("cudaPeekAtLastError");
+  int (*clear)() = find<int (*)()>("cudaGetLastError");
+  const char* (*errorString)(int status) = find<const char* (*)(int)>("cudaGetErrorString");
+
+  bool isThere() const noexcept { return synchronize && getDevice && free; }
+};
+
+/// Whether the launch was written against a function for which stream 0 is the thread's own.
+bool isPerThread(const void* vendorEntry) noexcept {
+  for (const char* name :
+       {"cudaLaunchKernel_ptsz", "cudaLaunchCooperativeKernel_ptsz", "cudaLaunchKernelExC_ptsz"})
+    // A position-dependent program names a function by a stub of its own, which the first finds.
+    if (vendorEntry &&
+        (vendorEntry == dlsym(RTLD_DEFAULT, name) || vendorEntry == find<void*>(name)))
+      return true;
+  return false;
+}
+
+void* streamOfLaunch(const mneme_launch& launch) noexcept {
+  if (launch.stream)
+    return launch.stream;
+  return isPerThread(launch.vendorEntry) ? perThreadStream(nullptr) : legacyStream(nullptr);
+}
+
+class CudaBackend final : public Backend {
+public:
+  explicit CudaBackend(const Runtime& runtime) : runtime_(runtime) {}
+
+  std::string deviceName(int device) const override { return "cuda:" + std::to_string(device); }
+  std::span<const char* const> runtimeFiles() const noexcept override { return kRuntimeFiles; }
+  std::span<const char* const> kernelLibraries() const noexcept override {
+    return kKernelLibraries;
+  }
+
+  const char* wordsOf(int status) const noexcept override {
+    return runtime_.errorString ? runtime_.errorString(status) : nullptr;
+  }
+  int currentDevice() noexcept override { return ordinal().value_or(0); }
+  int synchronize() noexcept override {
+    if (runtime_.synchronize)
+      return runtime_.synchronize();
+    const Driver* driver = Driver::find();
+    return driver ? driver->cuCtxSynchronize() : CUDA_ERROR_NOT_INITIALIZED;
+  }
+  int synchronizeDevice(unsigned device) noexcept override;
+  std::optional<int> synchronizeWithin(unsigned device,
+                                       const Patience& patience) noexcept override {
+    return waiters_.wait(device, patience);
+  }
+  unsigned deviceCount() noexcept override {
+    int count = 0;
+    const Driver* driver = Driver::find();
+    return driver && driver->cuDeviceGetCount(&count) == CUDA_SUCCESS && count > 0
+               ? static_cast<unsigned>(count)
+               : 1;
+  }
+  std::optional<unsigned> deviceOf(void* stream) noexcept override;
+  bool enterDevice(unsigned device, void*& before) noexcept override;
+  void leaveDevice(void*) noexcept override {
+    CUcontext ignored = nullptr;
+    Driver::find()->cuCtxPopCurrent(&ignored);
+  }
+  bool prepareContext() noexcept override;
+  std::unique_ptr<DeviceAccess> makeAccess(unsigned device) override;
+
+  bool canPlace(RegionKind kind) const noexcept override { return kind == RegionKind::Allocation; }
+  std::unique_ptr<MemoryBackend> makeMemory(unsigned) override {
+    return gpu::makeMemory(gpu::currentCudaSide());
+  }
+
+  LaunchTraits traitsOf(const mneme_launch& launch) const noexcept override {
+    return traitsByAttributes(launch);
+  }
+  std::span<const char* const> functionsAcrossGrids() const noexcept override {
+    return kCudaFunctionsAcrossGrids;
+  }
+  void* streamOf(const mneme_launch& launch) const noexcept override {
+    return streamOfLaunch(launch);
+  }
+  void prepareKernel(const KernelPlace& kernel) noexcept override {
+    const KeepsLastError keeps = keepLastError();
+    alignas(16) std::array<char, 1024> attributes; // the struct has 144 bytes in CUDA 13 and grows
+    if (runtime_.attributesOf && !kernel.loadedModule) // which is loaded already
+      runtime_.attributesOf(attributes.data(), kernel.handle);
+  }
+  Capturing capturing(void* stream) noexcept override;
+
+  void* addressOf(const void* hostShadow) noexcept override {
+    const KeepsLastError keeps = keepLastError();
+    void* address = nullptr;
+    const auto ask = runtime_.symbolAddress;
+    return ask && ask(&address, hostShadow) == 0 ? address : nullptr;
+  }
+  std::vector<Region> variablesOf(const KernelPlace& kernel,
+                                  std::span<const std::string> names) override;
+
+  bool hasMarks() const noexcept override { return true; }
+  void* markStream(void* stream) noexcept override;
+  bool waitOnStream(void* stream, void* mark) noexcept override {
+    const Driver* driver = Driver::find();
+    return driver && driver->cuStreamWaitEvent(static_cast<CUstream>(stream),
+                                               static_cast<CUevent>(mark), 0) == CUDA_SUCCESS;
+  }
+  bool isMarkPassed(void* mark, bool shallWait) noexcept override;
+
+private:
+  /// The number of the current device, which is the same in the runtime and the driver.
+  std::optional<int> ordinal() const noexcept {
+    int current = 0;
+    if (runtime_.getDevice)
+      return runtime_.getDevice(&current) == 0 ? std::optional(current) : std::nullopt;
+    const Driver* driver = Driver::find();
+    CUdevice device = 0;
+    if (!driver || driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
+      return std::nullopt;
+    return ordinalOf(*driver, device);
+  }
+  static int waitForPrimary(unsigned device) noexcept;
+  static std::optional<int> ordinalOf(const Driver& driver, CUdevice device) noexcept {
+    int ordinal = 0;
+    CUdevice numbered = -1;
+    while (driver.cuDeviceGet(&numbered, ordinal) == CUDA_SUCCESS && numbered != device)
+      ++ordinal;
+    return numbered == device ? std::optional(ordinal) : std::nullopt;
+  }
+  bool isCurrent(const Driver& driver, CUdevice device) const noexcept {
+    CUdevice wanted = -1;
+    const std::optional<int> current = ordinal();
+    return current && driver.cuDeviceGet(&wanted, *current) == CUDA_SUCCESS && wanted == device;
+  }
+  /// While it lives, our own calls of the runtime do not change its last error.
+  KeepsLastError keepLastError() const { return {runtime_.peek, runtime_.clear}; }
+
+  Runtime runtime_;
+  DeviceWaiters waiters_{waitForPrimary};
+};
+
+bool CudaBackend::prepareContext() noexcept {
+  const Driver* driver = Driver::find();
+  if (!driver)
+    return false;
+  if (const gpu::Side side = gpu::currentCudaSide(); side.vendor && isCurrent(*driver, side.device))
+    return true;
+  CUcontext current = nullptr;
+  CUdevice device = -1;
+  if (driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
+      driver->cuCtxGetDevice(&device) == CUDA_SUCCESS && isCurrent(*driver, device) &&
+      primaryContext(*driver, device))
+    return false; // a context of the application's own
+  // The runtime makes or selects its context at the first call that needs one; this is the
+  // cheapest. The driver leaves it to the program.
+  return runtime_.free && runtime_.free(nullptr) == 0 && gpu::currentCudaSide().vendor;
+}
+
+std::optional<unsigned> CudaBackend::deviceOf(void* stream) noexcept {
+  const Driver* driver = Driver::find();
+  CUcontext context = nullptr, ignored = nullptr;
+  CUdevice device = -1;
+  if (!driver || driver->cuStreamGetCtx(static_cast<CUstream>(stream), &context) != CUDA_SUCCESS ||
+      driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return std::nullopt;
+  const CUresult status = driver->cuCtxGetDevice(&device);
+  driver->cuCtxPopCurrent(&ignored);
+  if (status != CUDA_SUCCESS || primaryContext(*driver, device) != context)
+    return std::nullopt;
+  return ordinalOf(*driver, device);
+}
+
+bool CudaBackend::enterDevice(unsigned device, void*&) noexcept {
+  const Driver* driver = Driver::find();
+  CUdevice wanted = -1;
+  if (!driver || driver->cuDeviceGet(&wanted, static_cast<int>(device)) != CUDA_SUCCESS)
+    return false;
+  const CUcontext context = primaryContext(*driver, wanted);
+  if (!context || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return false;
+  if (ordinal() == static_cast<int>(device))
+    return true;
+  leaveDevice(nullptr); // the runtime goes by something else
+  return false;
+}
+
+int CudaBackend::synchronizeDevice(unsigned device) noexcept {
+  const Driver* driver = Driver::find();
+  const std::optional<int> current = ordinal();
+  CUdevice other = 0;
+  if (!driver || !current || *current == static_cast<int>(device) ||
+      driver->cuDeviceGet(&other, static_cast<int>(device)) != CUDA_SUCCESS)
+    return synchronize();
+  const CUcontext context = primaryContext(*driver, other);
+  if (!context || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return synchronize();
+  const int status = driver->cuCtxSynchronize();
+  CUcontext ignored = nullptr;
+  driver->cuCtxPopCurrent(&ignored);
+  return status;
+}
+
+/// For a thread of ours, in which no device is current. Where the program has not yet made the
+/// context there is nothing to wait for.
+int CudaBackend::waitForPrimary(unsigned device) noexcept {
+  const Driver* driver = Driver::find();
+  CUdevice numbered = 0;
+  if (!driver || driver->cuDeviceGet(&numbered, static_cast<int>(device)) != CUDA_SUCCESS)
+    return CUDA_SUCCESS;
+  const CUcontext context = primaryContext(*driver, numbered);
+  if (!context || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return CUDA_SUCCESS;
+  const int status = driver->cuCtxSynchronize();
+  CUcontext ignored = nullptr;
+  driver->cuCtxPopCurrent(&ignored);
+  return status;
+}
+
+std::unique_ptr<DeviceAccess> CudaBackend::makeAccess(unsigned device) {
+  const gpu::Side side = gpu::currentCudaSide();
+  if (!side.vendor)
+    throw Error(ErrorCode::DeviceFailed,
+                "GPU " + std::to_string(device) + " has no context the recorder can use");
+  return gpu::makeAccess(side, streamOfLaunch);
+}
+
+Capturing CudaBackend::capturing(void* stream) noexcept {
+  const Driver* driver = Driver::find();
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (!driver)
+    return Capturing::No;
+  const CUresult result = driver->cuStreamIsCapturing(static_cast<CUstream>(stream), &status);
+  if (result == CUDA_ERROR_INVALID_CONTEXT)
+    return Capturing::No; // nothing was ever started
+  return capturingBy(result, status);
+}
+
+std::vector<Region> CudaBackend::variablesOf(const KernelPlace& kernel,
+                                             std::span<const std::string> names) {
+  const Driver* driver = Driver::find();
+  const KeepsLastError keeps = keepLastError();
+  auto module = static_cast<CUmodule>(kernel.loadedModule);
+  if (driver && !module)
+    module = moduleOf(*driver, runtime_.lookup, kernel.handle);
+  std::vector<Region> found;
+  for (const std::string& name : names) {
+    CUdeviceptr place = 0;
+    size_t sizeBytes = 0;
+    if (driver && module &&
+        driver->cuModuleGetGlobal(&place, &sizeBytes, module, name.c_str()) == CUDA_SUCCESS &&
+        sizeBytes > 0)
+      found.push_back(variableRegion(name, reinterpret_cast<const void*>(place), sizeBytes));
+  }
+  return found;
+}
+
+void* CudaBackend::markStream(void* stream) noexcept {
+  const Driver* driver = Driver::find();
+  CUevent event = nullptr;
+  if (!driver || driver->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+    return nullptr;
+  if (driver->cuEventRecord(event, static_cast<CUstream>(stream)) == CUDA_SUCCESS)
+    return event;
+  driver->cuEventDestroy(event);
+  return nullptr;
+}
+
+bool CudaBackend::isMarkPassed(void* mark, bool shallWait) noexcept {
+  const Driver& driver = *Driver::find(); // which made the mark
+  const auto event = static_cast<CUevent>(mark);
+  const RelaxedCapture relaxed(driver);
+  const CUresult result = shallWait ? driver.cuEventSynchronize(event) : driver.cuEventQuery(event);
+  if (result == CUDA_ERROR_NOT_READY)
+    return false;
+  driver.cuEventDestroy(event);
+  return true;
+}
+
+} // namespace
+
+std::unique_ptr<Backend> makeCudaBackend() {
+  const Runtime runtime;
+  return runtime.isThere() ? std::make_unique<CudaBackend>(runtime) : nullptr;
+}
+
+std::unique_ptr<Backend> makeCudaDriverBackend() {
+  return find<void*>("cuInit") ? std::make_unique<CudaBackend>(Runtime{}) : nullptr;
+}
+
+} // namespace mneme::record
