@@ -18,15 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SAMPLERS", "make_sampler"]
 
-# Name, class in optuna.samplers, and the packages it needs besides Optuna's own.
-SAMPLERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "random": ("RandomSampler", ()),
-    "tpe": ("TPESampler", ()),
-    "nsga2": ("NSGAIISampler", ()),
-    "nsga3": ("NSGAIIISampler", ()),
-    "cmaes": ("CmaEsSampler", ("cmaes",)),
-    "gp": ("GPSampler", ("torch", "scipy")),
-    "qmc": ("QMCSampler", ("scipy",)),
+# Names of classes in optuna.samplers; its others are used as optuna.samplers:CLASS.
+SAMPLERS: Mapping[str, str] = {
+    "random": "RandomSampler",
+    "tpe": "TPESampler",
+    "nsga2": "NSGAIISampler",
 }
 
 # Options to set if a sampler has them.
@@ -56,13 +52,11 @@ def make_sampler(name: str, *, seed: int | None, is_parallel: bool) -> BaseSampl
     if ":" in name:
         kind = _load(name)
     elif name in SAMPLERS:
-        class_name, packages = SAMPLERS[name]
-        _check_packages(name, packages)
-        kind = getattr(optuna.samplers, class_name)
+        kind = getattr(optuna.samplers, SAMPLERS[name])
     else:
         raise InvalidArgument(
             f"there is no sampler '{name}'; known are auto, {', '.join(SAMPLERS)}, grid, "
-            "exhaustive, and MODULE:CLASS"
+            "exhaustive, and MODULE:CLASS (of Optuna's: optuna.samplers:CmaEsSampler)"
         )
     known = inspect.signature(kind).parameters
     wishes = {key: value for key, value in _WISHES.items() if key in known}
@@ -80,21 +74,12 @@ def make_sampler(name: str, *, seed: int | None, is_parallel: bool) -> BaseSampl
             sampler: BaseSampler = kind(**wishes)
         except ImportError as error:
             raise BackendUnavailable(
-                f"sampler '{name}' needs a package that is not installed: {error}"
+                f"sampler '{name}' needs a package that is not installed ({error}): "
+                f"{package_hint(error.name or 'its package')}"
             ) from error
     if not isinstance(sampler, optuna.samplers.BaseSampler):
         raise InvalidArgument(f"'{name}' is not a sampler of Optuna")
     return sampler
-
-
-def _check_packages(name: str, packages: tuple[str, ...]) -> None:
-    for package in packages:
-        try:
-            import_module(package)
-        except ImportError as error:
-            raise BackendUnavailable(
-                f"sampler '{name}' needs the package '{package}': {package_hint(package)}"
-            ) from error
 
 
 def _load(name: str) -> Any:  # noqa: ANN401 - a class of the user's

@@ -68,8 +68,7 @@ class TuneOptions(SearchedCodeNumbers):
     sampler: str = option(
         AUTO,
         _SEARCH,
-        "auto, random, tpe, grid, exhaustive, nsga2, nsga3, cmaes, gp, qmc, or MODULE:CLASS of an "
-        "Optuna sampler.",
+        "auto, random, tpe, nsga2, grid, exhaustive, or MODULE:CLASS of an Optuna sampler.",
         metavar="NAME",
     )
     trials: int | None = option(
