@@ -234,6 +234,23 @@ void tellHandles(llvm::Module& module) {
   });
 }
 
+/// Lets libmneme_rt register the unit's code with CUDA, which may have none for the GPU it meets.
+void routeRegistration(llvm::Module& module) {
+  llvm::Type* ptr = llvm::PointerType::getUnqual(module.getContext());
+  llvm::SmallVector<llvm::CallInst*, 1> calls;
+  visitCalls(module, "__cudaRegisterFatBinary",
+             [&](llvm::CallInst& call) { calls.push_back(&call); });
+  for (llvm::CallInst* call : calls) {
+    llvm::IRBuilder<> builder(call);
+    llvm::CallInst* routed =
+        builder.CreateCall(module.getOrInsertFunction("mneme_rt_register_code", ptr, ptr, ptr),
+                           {call->getArgOperand(0), call->getCalledOperand()});
+    routed->takeName(call);
+    call->replaceAllUsesWith(routed);
+    call->eraseFromParent();
+  }
+}
+
 } // namespace
 
 bool registerKernels(llvm::Module& module) {
@@ -243,6 +260,7 @@ bool registerKernels(llvm::Module& module) {
   if (found.kernels.empty() && found.globals.empty())
     return false;
   tellHandles(module);
+  routeRegistration(module);
   for (Global& global : found.globals)
     if (auto* shadow = llvm::dyn_cast<llvm::GlobalVariable>(global.shadow);
         shadow && global.flags == MNEME_GLOBAL_CONSTANT && found.vendor == kCudaVendor &&

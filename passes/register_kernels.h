@@ -9,7 +9,8 @@ namespace mneme::passes {
 /// registers it and a destructor that unregisters it. The list is taken from clang's own
 /// registration code in the module: calls of `__cudaRegisterFunction`, `__cudaRegisterVar` and
 /// their HIP counterparts or, with relocatable device code, the offload entries. A module without
-/// any is left unchanged. Returns whether the module changed.
+/// any is left unchanged. CUDA's registration of the unit's code goes through
+/// mneme_rt_register_code(). Returns whether the module changed.
 bool registerKernels(llvm::Module& module);
 
 class RegisterKernelsPass : public llvm::PassInfoMixin<RegisterKernelsPass> {

@@ -239,6 +239,13 @@ void CompileJob::preprocess() {
                                             "'; only nvptx64 and amdgcn kernels can be compiled");
   isForAmd_ = triple.isAMDGCN();
   checkVendor(triple);
+  if (isUnitsOwnCode()) {
+    if (target_.kind != TargetKind::Ptx)
+      throw Error(ErrorCode::Unsupported,
+                  "the code of a whole unit can be compiled for NVIDIA GPUs only");
+    defineVariables(*module_);
+    return;
+  }
   if (isUnit()) {
     if (target_.kind == TargetKind::Amd)
       linkAmdDeviceLibrary(*module_, target_.cpu, diagnostics_);

@@ -18,6 +18,7 @@
 #include "runtime/compiler/pass_plugins.h"
 #include "runtime/compiler/target_machine.h"
 #include "runtime/core/abi/mneme_compile.h"
+#include "runtime/core/abi/variable_names.h"
 
 namespace mneme::compile {
 
@@ -58,7 +59,8 @@ public:
 private:
   bool isAsBuilt() const;
   /// Whether every kernel of the module is wanted, none in particular.
-  bool isUnit() const { return !*request_.kernel; }
+  bool isUnit() const { return !*request_.kernel || isUnitsOwnCode(); }
+  bool isUnitsOwnCode() const { return request_.kernel == llvm::StringRef(kUnitsOwnCode); }
   bool makesCode() const { return isUnit() || (request_.outputs & MNEME_OUTPUT_IMAGE) != 0; }
   std::string unitArch(const llvm::Triple& triple) const;
   /// The kernel's name after its arguments are specialised.

@@ -11,12 +11,18 @@ namespace {
 
 constexpr size_t kMaxFatbins = 256;
 
-std::string optionsOf(const std::string& metadataJson) {
-  const auto metadata = nlohmann::json::parse(metadataJson, nullptr, false);
+} // namespace
+
+std::string buildOptionsOf(const embed::KernelBlob& blob) {
+  const auto metadata = nlohmann::json::parse(blob.metadataJson, nullptr, false);
   return metadata.is_object() && metadata.contains("options") ? metadata["options"].dump() : "";
 }
 
-} // namespace
+std::string pipelineOf(const std::string& optionsJson) {
+  const auto options = nlohmann::json::parse(optionsJson, nullptr, false);
+  const std::string level = options.is_object() ? options.value("opt_level", "") : "";
+  return "default<O" + (level.empty() ? "3" : level) + ">";
+}
 
 std::vector<embed::KernelGlobal> globalsOf(const KernelCode& code) {
   std::vector<embed::KernelGlobal> globals;
@@ -84,7 +90,7 @@ std::optional<KernelCode> CodeReader::find(const void* handle, const mneme_modul
                     .name = name,
                     .blob = blob->second,
                     .modules = embed::modulesFor(*blobs, name),
-                    .optionsJson = optionsOf(blob->second->metadataJson)};
+                    .optionsJson = buildOptionsOf(*blob->second)};
 }
 
 } // namespace mneme::jit

@@ -23,6 +23,12 @@ struct KernelCode {
   std::string optionsJson; ///< how the ahead-of-time build generates code
 };
 
+/// Returns how the ahead-of-time build generates a kernel's code (compile::Request::optionsJson);
+/// empty if that is unknown.
+std::string buildOptionsOf(const embed::KernelBlob& blob);
+/// Returns the pipeline of that build.
+std::string pipelineOf(const std::string& optionsJson);
+
 /// Returns the device variables of all linked blobs, each name once. Definitions take precedence
 /// over declarations.
 std::vector<embed::KernelGlobal> globalsOf(const KernelCode& code);

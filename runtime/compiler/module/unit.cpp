@@ -84,6 +84,12 @@ void becomeUnit(llvm::Module& module, const std::string& arch, Diagnostics& diag
   diagnostics.throwIfErrors(ErrorCode::CompileFailed, "the module cannot be prepared");
 }
 
+void defineVariables(llvm::Module& module) {
+  for (llvm::GlobalVariable& variable : module.globals())
+    if (variable.hasAvailableExternallyLinkage())
+      variable.setLinkage(llvm::GlobalValue::ExternalLinkage);
+}
+
 std::string blobObject(const llvm::Module& module, const Diagnostics& diagnostics) {
   llvm::Module blobs("mneme", module.getContext());
   const auto machine = makeTargetMachine(Target::parse("cpu"), {}, 0);

@@ -15,6 +15,10 @@ namespace mneme::compile {
 /// \throws Error{NotFound} without that library (CUDA_HOME), Error{InvalidArgument} without kernels
 void becomeUnit(llvm::Module& module, const std::string& arch, Diagnostics& diagnostics);
 
+/// Makes the device variables that the blobs of a program's unit refer to the module's own, with
+/// their initial values, as in the code that the unit was built with.
+void defineVariables(llvm::Module& module);
+
 /// Returns a relocatable object with the module's blobs and no code.
 /// \throws Error{CompileFailed}
 std::string blobObject(const llvm::Module& module, const Diagnostics& diagnostics);

@@ -84,6 +84,7 @@ typedef struct mneme_compile_request {
   size_t moduleCount;
   /// Mangled name; "": the whole module is wanted. For "cpu" and "sm_NN" the image then holds all
   /// its kernels with their blobs (for "cpu" the blobs alone), for "host" its functions.
+  /// kUnitsOwnCode (variable_names.h) is a request for the code of a program's unit.
   const char* kernel;
   const char* target; ///< "cpu" (this host), "cpu:<LLVM cpu name>", "sm_90", "gfx90a", or "host":
                       ///< the module is a host function's (mneme_jit_host.h), its `kernel`

@@ -22,6 +22,12 @@ void mneme_jit_check_settings(void);
 /// failure. Never throws.
 void* (*mneme_jit_start_host(void))(mneme_host_function* function, void** arguments);
 
+/// Returns a wrapper to register with CUDA in place of `wrapper`, the unit's: its fat binary also
+/// has code for those GPUs of this machine that the unit has none for, compiled from the IR in it.
+/// Null if that is not needed or fails, which is reported. MNEME_COMPILE_FOR_GPU=0 turns it off; a
+/// list of architectures ("sm_80,sm_90") stands for the machine's. Never throws.
+const void* mneme_jit_complete_code(const void* wrapper);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -132,6 +132,11 @@ void mneme_rt_visit_modules(void (*visit)(void* user, const mneme_module_entry* 
 /// returns how many there are.
 size_t mneme_rt_fatbins(const mneme_module_entry* module, const void** fatbins, size_t capacity);
 
+/// Registers the fat binary of `wrapper` with CUDA by `vendor` and returns its result. Where the
+/// binary has no code for a GPU of this machine, code that is compiled from its IR is registered
+/// with it (mneme_jit_complete_code()).
+void** mneme_rt_register_code(const void* wrapper, void** (*vendor)(const void* wrapper));
+
 /// Call them when the vendor's runtime has registered the fat binary of `wrapper` {magic, version,
 /// data, ...} and returned `handle`, and when it is about to forget it. For runtimes that find a
 /// variable only by its registration (HIP). In a forked child they do nothing.

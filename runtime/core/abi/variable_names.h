@@ -9,6 +9,11 @@ namespace mneme {
 /// values, not to be launched.
 inline constexpr char kVariablesKernel[] = "__mneme_variables";
 
+/// The kernel of a request that stands for all of them: the modules are the blobs of a program's
+/// unit, and the image is to take the place of the code that the unit was built with. It defines
+/// the unit's device variables and holds no blobs. Only for "sm_NN".
+inline constexpr char kUnitsOwnCode[] = "__mneme_unit";
+
 /// The 8-byte variable in constant memory that holds the address of device variable `name` in
 /// images compiled with address 0 for it (mneme_global_place). Characters that PTX does not allow
 /// in names are written as `$` and two hexadecimal digits.

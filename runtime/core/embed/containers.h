@@ -37,6 +37,17 @@ std::optional<uint64_t> statedFatBinarySize(Bytes bytes);
 uint64_t fatBinarySize(Bytes header);
 void visitFatBinary(Bytes bytes, const VisitBlob& visit);
 
+/// What a member of a fat binary holds.
+struct FatMember {
+  bool isPtx = false;        ///< else machine code
+  unsigned architecture = 0; ///< 90
+};
+/// Returns what is in a fat binary that a GPU can run. \throws as above
+std::vector<FatMember> fatBinaryMembers(Bytes bytes);
+/// Returns a fat binary with the members of `bytes` (empty: none) and one more: machine code, or
+/// PTX text. \throws as above
+std::vector<std::byte> withMember(Bytes bytes, Bytes image, unsigned architecture);
+
 /// Bundles of code objects of HIP programs are in a section of this name: one per translation unit,
 /// each at the start of a page.
 inline constexpr const char* kBundleSection = ".hip_fatbin";

@@ -1,5 +1,7 @@
 // Room core/embed: the fat binary container of CUDA. A header, then members one behind the other,
 // each with a header of its own. Debug builds compress their members.
+#include <cstring>
+
 #include "runtime/core/base/elf_file.h"
 #include "runtime/core/embed/containers.h"
 #include "runtime/core/embed/member_compression.h"
@@ -12,29 +14,30 @@ constexpr uint16_t kPtxMember = 1;
 constexpr uint16_t kElfMember = 2;
 
 struct FatHeader {
-  uint32_t magic;
-  uint16_t version;
-  uint16_t headerBytes;
-  uint64_t payloadBytes;
+  uint32_t magic = kFatBinaryMagic;
+  uint16_t version = 1;
+  uint16_t headerBytes = 16;
+  uint64_t payloadBytes = 0;
 };
 static_assert(sizeof(FatHeader) == 16);
 
+constexpr uint64_t kMemberAlignment = 8;
 constexpr uint64_t kLz4Flag = 0x2000;
 constexpr uint64_t kZstdFlag = 0x8000;
 
 struct MemberHeader {
-  uint16_t kind;
-  uint16_t version;
-  uint32_t headerBytes;
-  uint64_t payloadBytes;
-  uint32_t compressedBytes;
-  uint32_t reserved[2];
-  uint32_t architecture;
-  uint32_t nameOffset;
-  uint32_t nameBytes;
-  uint64_t flags;
-  uint64_t unused;
-  uint64_t rawBytes; ///< of a compressed member
+  uint16_t kind = 0;
+  uint16_t version = 0x101;
+  uint32_t headerBytes = 64;
+  uint64_t payloadBytes = 0;
+  uint32_t compressedBytes = 0;
+  uint32_t reserved[2] = {};
+  uint32_t architecture = 0;
+  uint32_t nameOffset = 0;
+  uint32_t nameBytes = 0;
+  uint64_t flags = 0x11; ///< 64-bit addresses, Linux
+  uint64_t unused = 0;
+  uint64_t rawBytes = 0; ///< of a compressed member
 };
 static_assert(sizeof(MemberHeader) == 64);
 
@@ -53,6 +56,27 @@ void visitCompressed(const MemberHeader& member, Bytes payload, const VisitBlob&
     visitMember(member.kind, expandZstd(packed, member.rawBytes), visit);
   else if (member.flags & kLz4Flag)
     visitMember(member.kind, expandLz4(packed, member.rawBytes), visit);
+}
+
+/// Calls `visit` with the header and the payload of every member.
+template <typename Visit> void visitMembers(Bytes bytes, const Visit& visit) {
+  const auto header = readAt<FatHeader>(bytes, 0, "fat binary header");
+  bytes = requireSlice(bytes, 0, fatBinarySize(bytes), "content");
+  for (uint64_t offset = header.headerBytes; bytes.size() - offset >= sizeof(MemberHeader);) {
+    const auto member = readAt<MemberHeader>(bytes, offset, "member header");
+    if (member.headerBytes < sizeof(MemberHeader))
+      throw Error(ErrorCode::ArtifactCorrupt,
+                  "the fat binary is damaged: the header of a member makes no sense");
+    offset += requireSlice(bytes, offset, member.headerBytes, "member header").size();
+    const Bytes payload = requireSlice(bytes, offset, member.payloadBytes, "member");
+    offset += payload.size();
+    visit(member, payload);
+  }
+}
+
+template <typename Value> void append(std::vector<std::byte>& bytes, const Value& value) {
+  const auto* begin = reinterpret_cast<const std::byte*>(&value);
+  bytes.insert(bytes.end(), begin, begin + sizeof value);
 }
 
 } // namespace
@@ -78,22 +102,45 @@ uint64_t fatBinarySize(Bytes bytes) {
   throw Error(ErrorCode::ArtifactCorrupt, "the fat binary is damaged: its header makes no sense");
 }
 
+std::vector<FatMember> fatBinaryMembers(Bytes bytes) {
+  std::vector<FatMember> members;
+  visitMembers(bytes, [&](const MemberHeader& member, Bytes) {
+    if (member.kind == kElfMember || member.kind == kPtxMember)
+      members.push_back({member.kind == kPtxMember, member.architecture});
+  });
+  return members;
+}
+
+std::vector<std::byte> withMember(Bytes bytes, Bytes image, unsigned architecture) {
+  const bool isPtx = !elf::isElf(image);
+  const uint64_t sizeBytes = image.size() + (isPtx ? 1 : 0); // PTX ends with a zero
+  MemberHeader member;
+  member.kind = isPtx ? kPtxMember : kElfMember;
+  member.payloadBytes = (sizeBytes + kMemberAlignment - 1) / kMemberAlignment * kMemberAlignment;
+  member.architecture = architecture;
+  std::vector<std::byte> all;
+  if (bytes.empty())
+    append(all, FatHeader());
+  else
+    all.assign(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(fatBinarySize(bytes)));
+  const uint64_t memberBytes = sizeof member + member.payloadBytes;
+  const uint64_t end = all.size() + memberBytes;
+  append(all, member);
+  all.insert(all.end(), image.begin(), image.end());
+  all.resize(end);
+  auto header = readAt<FatHeader>(all, 0, "fat binary header");
+  header.payloadBytes += memberBytes;
+  memcpy(all.data(), &header, sizeof header);
+  return all;
+}
+
 void visitFatBinary(Bytes bytes, const VisitBlob& visit) {
-  auto header = readAt<FatHeader>(bytes, 0, "fat binary header");
-  bytes = requireSlice(bytes, 0, fatBinarySize(bytes), "content");
-  for (uint64_t offset = header.headerBytes; bytes.size() - offset >= sizeof(MemberHeader);) {
-    auto member = readAt<MemberHeader>(bytes, offset, "member header");
-    if (member.headerBytes < sizeof(MemberHeader))
-      throw Error(ErrorCode::ArtifactCorrupt,
-                  "the fat binary is damaged: the header of a member makes no sense");
-    offset += requireSlice(bytes, offset, member.headerBytes, "member header").size();
-    Bytes payload = requireSlice(bytes, offset, member.payloadBytes, "member");
-    offset += payload.size();
+  visitMembers(bytes, [&](const MemberHeader& member, Bytes payload) {
     if (member.compressedBytes != 0)
       visitCompressed(member, payload, visit);
     else
       visitMember(member.kind, payload, visit);
-  }
+  });
 }
 
 } // namespace mneme::embed

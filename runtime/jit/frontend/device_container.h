@@ -8,9 +8,6 @@
 
 namespace mneme::frontend {
 
-/// Makes a fat binary (magic 0xBA55ED50) with one member: machine code, or PTX text. `arch`: 90.
-std::vector<std::byte> fatBinaryWith(std::span<const std::byte> image, unsigned arch);
-
 /// Makes clang's bundle of code objects, with one for the AMD GPU of this target ID
 /// (https://clang.llvm.org/docs/ClangOffloadBundler.html).
 std::vector<std::byte> bundleWith(std::span<const std::byte> image, const std::string& targetId);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "runtime/core/base/error.h"
+#include "runtime/core/embed/containers.h"
 #include "runtime/jit/frontend/device_container.h"
 
 namespace mneme::frontend {
@@ -26,7 +27,7 @@ std::string gpuOf(const std::string& target) { return target == "cpu" ? "gfx90a"
 
 DeviceUnit::DeviceUnit(const VendorRuntime& runtime, std::span<const std::byte> image)
     : container_(runtime.vendor() == Vendor::Cuda
-                     ? fatBinaryWith(image, architectureOf(runtime.target()))
+                     ? embed::withMember({}, image, architectureOf(runtime.target()))
                      : bundleWith(image, gpuOf(runtime.target()))),
       blobs_(embed::readDeviceImage(container_)) {
   for (const auto& [name, blob] : blobs_.kernels)

@@ -12,6 +12,10 @@ const mneme_hooks* hooks();
 /// True while hooks that came through mneme_rt_set_hooks() before any launch are active.
 bool isRecording();
 
+/// Returns what to register in place of a unit's fat binary wrapper, or null: see
+/// mneme_jit_complete_code(). Costs a system call where there is no NVIDIA GPU.
+const void* completeCode(const void* wrapper);
+
 /// Says once that tuned kernels are off, if the program has kernels of ours, is recorded and asks
 /// for tuned ones.
 void warnIfRecordingUntuned();

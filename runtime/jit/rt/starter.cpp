@@ -16,6 +16,7 @@
 namespace {
 
 constexpr const char* kLibrary = "libmneme_jit.so";
+constexpr const char* kNvidiaDriver = "/dev/nvidiactl";
 
 /// Before anything of the program, which may clear its environment or go elsewhere.
 [[gnu::constructor(101)]] void keep() { mneme::keepEnvironment(); }
@@ -121,6 +122,20 @@ void warnIfRecordingUntuned() {
         "kernels run as they were built");
 }
 
+const void* completeCode(const void* wrapper) {
+  const char* const setting = environmentValue("MNEME_COMPILE_FOR_GPU");
+  const bool isForced = setting && *setting;
+  if (isPrivileged() || (isForced ? strcmp(setting, "0") == 0 : access(kNvidiaDriver, F_OK) != 0))
+    return nullptr;
+  rememberStandardError();
+  if (!theLibrary)
+    theLibrary = openLibrary();
+  const auto complete = theLibrary ? reinterpret_cast<decltype(&mneme_jit_complete_code)>(
+                                         dlsym(theLibrary, "mneme_jit_complete_code"))
+                                   : nullptr;
+  return complete ? complete(wrapper) : nullptr;
+}
+
 const mneme_hooks* startTunedKernels() {
   if (!wantsEngine())
     return nullptr;
@@ -167,6 +182,11 @@ int mneme_jit_capture_kernel(const void* kernel, mneme_capture_taker take, void*
   const auto capture =
       opened ? reinterpret_cast<Capture>(dlsym(opened, "mneme_jit_capture_kernel")) : nullptr;
   return capture ? capture(kernel, take, user) : 0;
+}
+
+void** mneme_rt_register_code(const void* wrapper, void** (*vendor)(const void*)) {
+  const void* const completed = mneme::rt::completeCode(wrapper);
+  return vendor(completed ? completed : wrapper);
 }
 
 const char* const* mneme_rt_environment(void) { return mneme::keptEnvironment.variables; }

@@ -40,6 +40,10 @@ define internal void @__cuda_register_globals(ptr %handle) {
   ret void
 }
 
+; libmneme_rt registers the code, and may add some for the GPU it meets.
+; CHECK-LABEL: define internal void @__cuda_module_ctor()
+; CHECK-NEXT: %h = call ptr @mneme_rt_register_code(ptr @__cuda_fatbin_wrapper, ptr @__cudaRegisterFatBinary)
+; CHECK-NEXT: call void @__cuda_register_globals(ptr %h)
 define internal void @__cuda_module_ctor() {
   %h = call ptr @__cudaRegisterFatBinary(ptr @__cuda_fatbin_wrapper)
   call void @__cuda_register_globals(ptr %h)

@@ -2,11 +2,13 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <random>
 
 #include "image_maker.h"
 #include "runtime/core/abi/blob_format.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/embed/containers.h"
 #include "runtime/core/embed/kernel_blob.h"
 #include "runtime/core/embed/member_compression.h"
 
@@ -47,6 +49,24 @@ TEST_CASE("kernels are found in every member of a fat binary") {
   CHECK(readFatBinary(nullptr).kernels.empty());
   CHECK(readFatBinary("").kernels.empty());
   CHECK(readFatBinary("no image of any kind").kernels.empty());
+}
+
+TEST_CASE("a member is added behind the others") {
+  const Buffer ptx = bytesOf(ptxWith({kernelSymbol("later", 5)}));
+  const Buffer before = sampleFatBinary();
+  const Buffer longer = withMember(before, elfWith({kernelSymbol("sub", 6)}), 90);
+  const Buffer all = withMember(longer, ptx, 100);
+  const std::vector<FatMember> members = fatBinaryMembers(all);
+  REQUIRE(members.size() == 4);
+  CHECK(members[0].isPtx);
+  CHECK(!members[2].isPtx);
+  CHECK(members[2].architecture == 90);
+  CHECK(members[3].isPtx);
+  CHECK(members[3].architecture == 100);
+  CHECK(readDeviceImage(all).kernels.size() == 5);
+  CHECK(std::equal(before.begin() + 16, before.end(), all.begin() + 16));
+  CHECK(fatBinaryMembers(withMember({}, ptx, 75)).size() == 1);
+  CHECK_THROWS_AS(fatBinaryMembers(Bytes(all).first(all.size() - 1)), Error);
 }
 
 TEST_CASE("members of an unknown kind or compression are skipped") {
