@@ -16,7 +16,13 @@ namespace {
 
 constexpr size_t kMaxRememberedPipelines = 4096;
 
-std::string invalid(const std::string& passes) { return "invalid pass pipeline '" + passes + "'"; }
+std::string invalid(const std::string& passes) {
+  const llvm::StringRef level = llvm::StringRef(passes).ltrim('-');
+  const bool isLevel =
+      level.size() == 2 && level[0] == 'O' && llvm::StringRef("0123sz").contains(level[1]);
+  return "invalid pass pipeline '" + passes + "'" +
+         (isLevel ? " (this level's is default<" + level.str() + ">)" : "");
+}
 
 } // namespace
 

@@ -13,7 +13,7 @@ from conftest import BUILD, ROOT, Finished, mneme, run_command
 
 pytestmark = pytest.mark.compile
 APPS = ROOT / "tests/apps/missing_code"
-NOTICE = "this program has no code for sm_90, the GPU here"
+NOTICE = "this program has no code for sm_90: compiling it from the IR of its kernels, once"
 
 
 class Member(NamedTuple):

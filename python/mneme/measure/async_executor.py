@@ -277,8 +277,12 @@ def _pool_spec(workers: WorkerSpec, timeout: float) -> PoolSpec:
 
 
 def _directory(logs: str | Path) -> Path:
-    if not Path(logs).is_dir():
-        raise NotFound(f"the directory for the workers' logs, '{logs}', does not exist")
+    try:
+        Path(logs).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotFound(
+            f"the directory for the workers' logs, '{logs}', cannot be made: {error.strerror}"
+        ) from error
     return Path(logs)
 
 

@@ -41,10 +41,13 @@ struct Unit {
   std::vector<std::byte> fatbin = {};
   FatbinWrapper completed = {};
   bool isTaken = false; ///< the program has registered it
+
+  /// The fat binary that the unit was built with.
+  Bytes code() const { return embed::imageInMemory(wrapper->data); }
 };
 
 /// Nothing if the unit carries no IR.
-std::optional<compile::Request> requestFor(embed::Bytes fatbin, unsigned architecture) {
+std::optional<compile::Request> requestFor(Bytes fatbin, unsigned architecture) {
   const embed::BlobSet blobs = embed::readDeviceImage(fatbin);
   if (blobs.kernels.empty())
     return std::nullopt;
@@ -65,23 +68,23 @@ struct Store {
   std::optional<std::filesystem::path> directory = compile::cacheDirectory();
   std::string compiler = compile::compilerIdentity(compile::compileLibraryPath());
 
-  Hash128 keyOf(embed::Bytes fatbin, unsigned architecture) const {
+  /// Reads the image of a unit's code. Returns false if it was not compiled yet.
+  bool find(Bytes fatbin, Code& code) const {
     const std::string facts =
-        toHex(hash128(fatbin)) + " sm_" + std::to_string(architecture) + " " + compiler;
-    return hash128(std::as_bytes(std::span(facts)));
+        toHex(hash128(fatbin)) + " sm_" + std::to_string(code.architecture) + " " + compiler;
+    code.key = hash128(std::as_bytes(std::span(facts)));
+    auto stored = directory ? compile::loadCached(*directory, code.key) : std::nullopt;
+    if (stored)
+      code.image = std::move(stored->image);
+    return stored.has_value();
   }
-  /// Empty if it was not compiled yet.
-  std::vector<std::byte> find(const Hash128& key) const {
-    auto stored = directory ? compile::loadCached(*directory, key) : std::nullopt;
-    return stored ? std::move(stored->image) : std::vector<std::byte>();
-  }
-  void keep(const Hash128& key, const std::vector<std::byte>& image) const {
+  void keep(const Code& code) const {
     if (!directory)
       return;
     compile::Result result;
-    result.image = image;
+    result.image = code.image;
     const std::string problem =
-        compile::storeCached(*directory, key, result, compile::cacheBytesLimit());
+        compile::storeCached(*directory, code.key, result, compile::cacheBytesLimit());
     if (!problem.empty())
       log(LogLevel::Info, "compiled code was not stored: " + problem);
   }
@@ -139,20 +142,22 @@ private:
   /// The first unit of a shared object comes when all of them are known: they are compiled
   /// together.
   void completeRegistered(const void* wrapper) {
-    const Store store;
     std::vector<Unit*> lacking;
     const auto add = [&](const void* one) {
       const auto [place, isNew] = units_.try_emplace(one);
-      if (isNew && lacksCode(place->second, one, store))
+      if (isNew && lacksCode(place->second, one))
         lacking.push_back(&place->second);
     };
     add(wrapper);
     for (const void* other : registeredWrappers())
       add(other);
+    if (lacking.empty())
+      return;
+    const Store store;
     std::vector<Task> tasks;
     for (Unit* unit : lacking)
       for (Code& code : unit->codes)
-        if (code.image.empty())
+        if (!store.find(unit->code(), code))
           tasks.push_back({unit, &code});
     compileAll(tasks, store);
     for (Unit* unit : lacking)
@@ -170,18 +175,13 @@ private:
     return wrappers;
   }
 
-  /// Finds out which code is missing, and what of it is stored.
-  bool lacksCode(Unit& unit, const void* wrapper, const Store& store) const {
+  bool lacksCode(Unit& unit, const void* wrapper) const {
     unit.wrapper = static_cast<const FatbinWrapper*>(wrapper);
     try {
-      const embed::Bytes fatbin = embed::imageInMemory(unit.wrapper->data);
-      const std::vector<embed::FatMember> members = embed::fatBinaryMembers(fatbin);
+      const std::vector<embed::FatMember> members = embed::fatBinaryMembers(unit.code());
       for (const unsigned architecture : *wanted_)
-        if (!isServed(architecture, members)) {
-          const Hash128 key = store.keyOf(fatbin, architecture);
-          unit.codes.push_back(
-              {.architecture = architecture, .key = key, .image = store.find(key)});
-        }
+        if (!isServed(architecture, members))
+          unit.codes.push_back({.architecture = architecture});
     } catch (const std::exception& error) { // the runtime reports what is wrong with it
       log(LogLevel::Info, error.what());
     }
@@ -195,8 +195,7 @@ private:
     for (const Task& task : tasks)
       architectures.push_back(task.code->architecture);
     notice("this program has no code for " + listOf(architectures) +
-           ", the GPU here: compiling it from the IR of the kernels, once; " + kSetting +
-           "=0 leaves it");
+           ": compiling it from the IR of its kernels, once; " + kSetting + "=0 leaves it");
     parallelFor(tasks.size(), std::max(1u, std::thread::hardware_concurrency()),
                 [&](uint64_t index) { compileOne(*tasks[index].unit, *tasks[index].code, store); });
     for (const Task& task : tasks)
@@ -213,7 +212,7 @@ private:
         return;
       }
       code.image = compile::compileApart(*request, {.cacheDirectory = {}}).image;
-      store.keep(code.key, code.image);
+      store.keep(code);
     } catch (const std::exception& error) {
       code.problem = error.what();
     }
@@ -224,8 +223,7 @@ private:
     for (Code& code : unit.codes) {
       if (code.image.empty())
         continue;
-      const embed::Bytes before = unit.fatbin.empty() ? embed::imageInMemory(unit.wrapper->data)
-                                                      : embed::Bytes(unit.fatbin);
+      const Bytes before = unit.fatbin.empty() ? unit.code() : Bytes(unit.fatbin);
       unit.fatbin = embed::withMember(before, code.image, code.architecture);
       code.image = {};
     }

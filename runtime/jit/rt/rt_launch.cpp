@@ -54,8 +54,15 @@ bool waitForStart() {
   return false;
 }
 
+// Of CUDA and HIP alike.
+constexpr int kInsufficientDriver = 35, kNoDevice = 100;
+
 int startAndLaunch(void*, const mneme_launch* launch) {
-  return start() || waitForStart() ? mneme_launch_kernel(launch) : callVendor(*launch);
+  const bool isFirst = start();
+  const int status = isFirst || waitForStart() ? mneme_launch_kernel(launch) : callVendor(*launch);
+  if (isFirst && (status == kNoDevice || status == kInsufficientDriver))
+    mneme::rt::explainNoDevice(status == kNoDevice);
+  return status;
 }
 
 } // namespace

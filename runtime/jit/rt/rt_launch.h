@@ -12,6 +12,10 @@ const mneme_hooks* hooks();
 /// True while hooks that came through mneme_rt_set_hooks() before any launch are active.
 bool isRecording();
 
+/// Says that no kernel runs on this machine, and how the program can run without a GPU.
+/// `isDriverThere`: the vendor's driver answers.
+void explainNoDevice(bool isDriverThere);
+
 /// Returns what to register in place of a unit's fat binary wrapper, or null: see
 /// mneme_jit_complete_code(). Costs a system call where there is no NVIDIA GPU.
 const void* completeCode(const void* wrapper);

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -120,6 +121,19 @@ void warnIfRecordingUntuned() {
   if (modules > 0 && !__atomic_exchange_n(&isSaid, 1, __ATOMIC_RELAXED))
     say("PROTEUS_TUNED_KERNELS has no effect while the program is recorded; ",
         "kernels run as they were built");
+}
+
+void explainNoDevice(bool isDriverThere) {
+  rememberStandardError();
+  char sentence[1024];
+  snprintf(sentence, sizeof sentence,
+           "; to run the program without a GPU: mneme run --device cpu -- %.900s",
+           program_invocation_name);
+  say(isDriverThere
+          ? "no kernel of this program runs here: there is no GPU"
+          : "no kernel of this program runs here: there is no driver for a GPU, or it is too "
+            "old",
+      sentence);
 }
 
 const void* completeCode(const void* wrapper) {

@@ -86,6 +86,15 @@ TEST_CASE("an unknown pass is named") {
   CHECK(contains(checked.message, "no-such-pass"));
 }
 
+TEST_CASE("a level in place of a pipeline gets its pipeline's name") {
+  const auto messageOf = [](const char* passes) {
+    return failureOf([&] { compile::checkPasses(passes); }).message;
+  };
+  CHECK(contains(messageOf("O3"), "'O3' (this level's is default<O3>)"));
+  CHECK(contains(messageOf("-Os"), "(this level's is default<Os>)"));
+  CHECK(!contains(messageOf("O9"), "level"));
+}
+
 TEST_CASE("good pipelines pass the check") {
   for (const char* passes : {"", "default<O0>", "default<Oz>", "function(sroa,instcombine)",
                              "module(function(gvn)),globaldce"})
