@@ -78,9 +78,14 @@ def test_launches_that_differ_in_a_member_are_others(program: Path, tmp_path: Pa
 
 def test_members_are_shown_with_their_values(recorded: Path) -> None:
     shown = mneme("show", recorded).stdout
-    assert "reads 32 of 56 bytes" in shown
+    assert "reads 32 of 56" in shown
     for path, value in ((COUNT, "8192"), (SWEEPS, "16"), (WEIGHT, "0.25")):
         assert re.search(rf"{re.escape(path)} .*{re.escape(value)} .*yes", shown), shown
+    narrow = mneme("show", recorded, COLUMNS="80").stdout
+    rows = [line for line in narrow.splitlines() if "│ 0+" in line]
+    assert len(rows) == 5  # a line for each member
+    assert all(len(line) <= 80 for line in narrow.splitlines() if "│" in line)
+    assert [row.split()[3] for row in rows[2:]] == [".extent.count", ".extent.sweeps", ".weight"]
     facts = launch_facts(recorded)
     assert [one["path"] for one in facts["members"]] == [COUNT, SWEEPS, WEIGHT]
     assert [one["value"] for one in facts["members"]] == [8192, 16, 0.25]
