@@ -85,10 +85,10 @@ end:
   ret void
 }
 
+; CHECK: "fields":[{"kind":"integer","offset":4,"size":4,"specializable":true,"type":"i32"}],{{.*}}"kernel":"assumed"
 ; CHECK: "fields":[{"kind":"pointer","offset":0,"size":8,"specializable":false,"type":"ptr"},
 ; CHECK-SAME: {"kind":"integer","offset":24,"size":4,"specializable":true,"type":"i32"},
 ; CHECK-SAME: {"kind":"float","offset":32,"size":8,"specializable":true,"type":"double"}],{{.*}}"kernel":"copied"
-; CHECK: "fields":[{"kind":"integer","offset":4,"size":4,"specializable":true,"type":"i32"}],{{.*}}"kernel":"assumed"
 ; CHECK: "fields":[{"kind":"integer","offset":0,"size":4,"specializable":false,"type":"i32"},
 ; CHECK-SAME: {"kind":"integer","offset":4,"size":4,"specializable":false,"type":"i32"}],{{.*}}"kernel":"escapes"
 ; CHECK: "fields":[{"kind":"bytes","offset":8,"size":8,"specializable":false,"type":"bytes"},
