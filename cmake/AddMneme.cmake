@@ -33,7 +33,8 @@ include_guard(GLOBAL)
     would not agree with the recording, and most of what is tried would be rejected. ``-Rpass=mneme``
     names them. Where the project says ``-ftrivial-auto-var-init=…`` itself, that alone counts.
 
-  **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``) and a
+  **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``, and types in
+  debug information, which the passes remove unless the project asks for some) and a
   PRIVATE link to ``Mneme::mnemert``: who links the target gets none of it. Without ``NO_RECORD``,
   ``CUDA_RUNTIME_LIBRARY`` becomes ``Shared`` unless the target sets it, since the recorder sees the
   allocations of a program only through the shared CUDA runtime; who links a static or object library
@@ -252,7 +253,9 @@ function(_mneme_instrument target kernels leavesUnset)
   set_target_properties(${target} PROPERTIES MNEME_DEVICE_CONDITION "${isDevice}")
   target_compile_options(${target} PRIVATE
     "$<${isDevice}:-fpass-plugin=$<TARGET_FILE:Mneme::passes>>"
-    "$<${isDevice}:-fno-discard-value-names>")
+    "$<${isDevice}:-fno-discard-value-names>"
+    # Types, for names of members; the plugin removes what was not asked for.
+    "$<${isDevice}:SHELL:-Xclang -debug-info-kind=limited>")
   if(leavesUnset)
     _mneme_leave_locals(${target} "${isDevice}")
   endif()

@@ -81,6 +81,7 @@ void addAll(llvm::ModulePassManager& manager, BuildFacts build) {
     manager.addPass(ZeroLocalsPass());
   manager.addPass(
       EmbedKernelsPass(EmbedOptions{kernelFilter, tunedFile, std::move(build), marksAll}));
+  manager.addPass(LowerDebugInfoPass()); // what no kernel is embedded from
   manager.addPass(ClearLaunchPaddingPass());
   manager.addPass(NoteJitUnitPass(marksAll));
   manager.addPass(HostFunctionsPass(marksAll));

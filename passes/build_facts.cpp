@@ -49,8 +49,10 @@ BuildFacts factsOf(const llvm::PassBuilder& builder, llvm::OptimizationLevel lev
                    {},
                    givenLlvmOptions(arguments.own),
                    assemblerFactsOf(arguments.driver)};
-  if (const llvm::TargetMachine* machine = machineOf(builder))
+  if (const llvm::TargetMachine* machine = machineOf(builder)) {
     facts.fusesEverywhere = machine->Options.AllowFPOpFusion == llvm::FPOpFusion::Fast;
+    facts.debugLevel = debugLevelOf(arguments, machine->getTargetTriple().isNVPTX());
+  }
   facts.leavesUnset = llvm::any_of(arguments.own, [](llvm::StringRef argument) {
     return argument.starts_with("-ftrivial-auto-var-init=");
   });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "passes/compiler_arguments.h"
+#include "passes/debug_level.h"
 #include "runtime/compiler/ir/pipeline_tuning.h"
 
 namespace mneme::passes {
@@ -22,6 +23,7 @@ struct BuildFacts {
   /// and those of mneme.
   std::vector<std::string> llvmOptions;
   AssemblerFacts assembler;
+  DebugLevel debugLevel = DebugLevel::Full; ///< of device code
   /// Uninitialised local variables are left alone, because the command line determines their
   /// content (-ftrivial-auto-var-init=...) or because mneme's pass for them did not run.
   bool leavesUnset = true;

@@ -1,5 +1,6 @@
 #include "passes/embed_kernels.h"
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/Support/Regex.h>
@@ -15,6 +16,7 @@
 #include "passes/jit_marks.h"
 #include "passes/kernel_closure.h"
 #include "passes/kernel_metadata.h"
+#include "passes/member_names.h"
 #include "passes/module_blob.h"
 #include "passes/warning.h"
 #include "runtime/compiler/ir/compat.h"
@@ -107,7 +109,11 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
       chosen.push_back(kernel);
 
   const llvm::MapVector<llvm::Function*, Marks> marks = marksOf(module, options.marksAll);
-  bool changed = eraseAnnotations(module);
+  llvm::DenseMap<const llvm::Function*, llvm::SmallVector<const llvm::DIType*>> types;
+  for (const llvm::Function* kernel : chosen)
+    types[kernel] = argumentTypes(*kernel);
+  bool changed = lowerDebugInfo(module, options.build.debugLevel);
+  changed |= eraseAnnotations(module);
   changed |= eraseMarkCalls(module);
   changed |= definePureVirtual(module);
   const bool hasCells = addFunctionCells(module);
@@ -121,6 +127,7 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
     Closure closure = extractKernel(*kernel);
     if (const auto found = marks.find(kernel); found != marks.end())
       closure.marks = found->second;
+    closure.argTypes = types.lookup(kernel);
     if (std::optional<Blob> blob = blobOf(closure, module, options)) {
       hashes.emplace_back(kernel, CodeIdentity{blob->staticHash, blob->codeHash});
       blobs.push_back(std::move(*blob));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Module.h>
 
 #include <memory>
@@ -25,6 +26,8 @@ struct Closure {
   std::string kernel; ///< name in `module`; empty for a unit's shared code
   /// What becomes constant at run time; none: the kernel is not compiled at run time.
   std::optional<Marks> marks = std::nullopt;
+  /// The types of its arguments in the source (member_names.h).
+  llvm::SmallVector<const llvm::DIType*> argTypes = {};
 };
 
 /// Extracts `kernel`; its module is left unchanged.

@@ -409,23 +409,23 @@ llvm::json::Object describeClosure(const Closure& closure, const CodeIdentity& i
   const llvm::Function* kernel =
       closure.kernel.empty() ? nullptr : module.getFunction(closure.kernel);
   const bool isGivenObjects = callsPointers(module) || !kernel;
-  Object object{{"kernel", closure.kernel},
-                {"demangled", readableName(closure.kernel)},
-                {"static_hash", llvm::utohexstr(identity.staticHash, true, 16)},
-                {"triple", compat::moduleTriple(module).str()},
-                {"arch", targetCpu(module, original)},
-                {"clang", compilerVersion(original)},
-                {"args", kernel ? describeArgs(*kernel, module.getDataLayout(),
-                                               describeFields(closure, original))
-                                : Array()},
-                {"globals", describeGlobals(module)},
-                {"shared_bytes", staticSharedBytes(module)},
-                {"max_threads", kernel ? maxThreads(*kernel) : 0},
-                {"min_blocks", kernel ? minBlocks(*kernel) : 0},
-                {"undefined", undefinedFunctions(module)},
-                {"calls_pointers", callsPointers(module)},
-                {"tables", isGivenObjects ? describeTables(original) : Array()},
-                {"options", describeOptions(closure, original, build)}};
+  Object object{
+      {"kernel", closure.kernel},
+      {"demangled", readableName(closure.kernel)},
+      {"static_hash", llvm::utohexstr(identity.staticHash, true, 16)},
+      {"triple", compat::moduleTriple(module).str()},
+      {"arch", targetCpu(module, original)},
+      {"clang", compilerVersion(original)},
+      {"args",
+       kernel ? describeArgs(*kernel, module.getDataLayout(), describeFields(closure)) : Array()},
+      {"globals", describeGlobals(module)},
+      {"shared_bytes", staticSharedBytes(module)},
+      {"max_threads", kernel ? maxThreads(*kernel) : 0},
+      {"min_blocks", kernel ? minBlocks(*kernel) : 0},
+      {"undefined", undefinedFunctions(module)},
+      {"calls_pointers", callsPointers(module)},
+      {"tables", isGivenObjects ? describeTables(original) : Array()},
+      {"options", describeOptions(closure, original, build)}};
   if (kernel)
     object["code_hash"] = llvm::utohexstr(identity.codeHash, true, 16);
   if (closure.marks)

@@ -4,6 +4,8 @@
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
 
+#include <algorithm>
+
 namespace mneme::passes {
 namespace {
 
@@ -77,17 +79,19 @@ std::string elementPath(const llvm::DICompositeType& array, uint64_t offset, std
 
 } // namespace
 
-MemberNames::MemberNames(const llvm::Function* kernel, unsigned argument) {
-  if (!kernel || !kernel->getSubprogram())
-    return;
-  const auto look = [&](const llvm::DILocalVariable* variable) {
-    if (variable->getArg() == argument + 1 && variable->getScope() == kernel->getSubprogram())
-      type_ = variable->getType();
-  };
-  for (const llvm::Instruction& instruction : llvm::instructions(*kernel))
+llvm::SmallVector<const llvm::DIType*> argumentTypes(const llvm::Function& kernel) {
+  llvm::SmallVector<const llvm::DIType*> types;
+  for (const llvm::Instruction& instruction : llvm::instructions(kernel))
     for (const llvm::DbgVariableRecord& record :
-         llvm::filterDbgVars(instruction.getDbgRecordRange()))
-      look(record.getVariable());
+         llvm::filterDbgVars(instruction.getDbgRecordRange())) {
+      const llvm::DILocalVariable* variable = record.getVariable();
+      const unsigned position = variable->getArg();
+      if (position == 0 || variable->getScope() != kernel.getSubprogram())
+        continue;
+      types.resize(std::max<size_t>(types.size(), position));
+      types[position - 1] = variable->getType();
+    }
+  return types;
 }
 
 std::string MemberNames::at(uint64_t offset) const {

@@ -125,13 +125,11 @@ Array describe(const Fields& fields, const MemberNames& names) {
 
 } // namespace
 
-llvm::SmallVector<std::optional<Array>> describeFields(const Closure& closure,
-                                                       const llvm::Module& original) {
+llvm::SmallVector<std::optional<Array>> describeFields(const Closure& closure) {
   const llvm::Function& kernel = *closure.module->getFunction(closure.kernel);
   llvm::SmallVector<std::optional<Array>> result(kernel.arg_size());
   if (llvm::none_of(kernel.args(), ir::structByValue))
     return result;
-  const llvm::Function* source = original.getFunction(closure.kernel);
   const std::string problem = runShielded(
       bitcodeOf(*closure.module), [&](llvm::Module& copy, llvm::TargetMachine& machine) {
         ir::exposeStructReads(copy, machine);
@@ -139,8 +137,10 @@ llvm::SmallVector<std::optional<Array>> describeFields(const Closure& closure,
           if (llvm::Type* type = ir::structByValue(argument)) {
             Fields fields = fieldsOf(type, copy.getDataLayout());
             noteReads(ir::readsOfStruct(argument), copy.getDataLayout(), fields);
-            result[argument.getArgNo()] =
-                describe(fields, MemberNames(source, argument.getArgNo()));
+            const size_t index = argument.getArgNo();
+            result[index] = describe(
+                fields,
+                MemberNames(index < closure.argTypes.size() ? closure.argTypes[index] : nullptr));
           }
         return std::string();
       });

@@ -11,8 +11,7 @@ namespace mneme::passes {
 
 /// Returns for each argument of the kernel the members that it reads, as the blob's "fields"
 /// (runtime/core/abi/blob_format.h); nothing for arguments that are not structures by value, and
-/// where LLVM fails. `original` has the names of members, if the program is built with -g.
-llvm::SmallVector<std::optional<llvm::json::Array>> describeFields(const Closure& closure,
-                                                                   const llvm::Module& original);
+/// where LLVM fails.
+llvm::SmallVector<std::optional<llvm::json::Array>> describeFields(const Closure& closure);
 
 } // namespace mneme::passes

@@ -11,6 +11,7 @@ import pytest
 from conftest import BUILD, ROOT, Finished, mneme, run_command
 from tuned_runs import TRACE, warnings
 
+from mneme import _native
 from mneme.recording.launch_facts import launch_facts
 from mneme.recording.recorded_execution import RecordedExecution
 
@@ -77,9 +78,14 @@ def test_launches_that_differ_in_a_member_are_others(program: Path, tmp_path: Pa
 
 def test_members_are_shown_with_their_values(recorded: Path) -> None:
     shown = mneme("show", recorded).stdout
-    assert "reads 32 of 56 bytes" in shown
+    assert "reads 32 of 56" in shown
     for path, value in ((COUNT, "8192"), (SWEEPS, "16"), (WEIGHT, "0.25")):
         assert re.search(rf"{re.escape(path)} .*{re.escape(value)} .*yes", shown), shown
+    narrow = mneme("show", recorded, COLUMNS="80").stdout
+    rows = [line for line in narrow.splitlines() if "│ 0+" in line]
+    assert len(rows) == 5  # a line for each member
+    assert all(len(line) <= 80 for line in narrow.splitlines() if "│" in line)
+    assert [row.split()[3] for row in rows[2:]] == [".extent.count", ".extent.sweeps", ".weight"]
     facts = launch_facts(recorded)
     assert [one["path"] for one in facts["members"]] == [COUNT, SWEEPS, WEIGHT]
     assert [one["value"] for one in facts["members"]] == [8192, 16, 0.25]
@@ -97,6 +103,41 @@ def test_members_become_constants(recorded: Path, told: str, tmp_path: Path) -> 
     final = code.read_text()
     assert ("2.500000e-01" in final) is (WEIGHT in (told or WEIGHT))
     assert ("8192" in final) is (COUNT in (told or COUNT))
+
+
+def test_members_have_names_without_debug_information(recorded: Path) -> None:
+    facts = launch_facts(recorded)
+    names = ["body.extent.count", "body.extent.sweeps", "body.weight"]
+    assert [one["name"] for one in facts["members"]] == names
+    options = ("--specialize", "--specialized-args", "0.extent.sweeps", "default<O3>")
+    done = mneme("replay", "--device", "cpu", "-rdb", recorded, *options)
+    assert done.result["verified"], done.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("-O2",), ("-O0",), ("-O2", "-g"), ("-O2", "-g1"), ("-O2", "-Rpass=inline"), ("-O0", "-g")],
+    ids=" ".join,
+)
+def test_what_names_are_read_from_changes_no_code(options: tuple[str, ...], tmp_path: Path) -> None:
+    """Types are removed that the program did not ask for, and no hash knows them."""
+    texts, hashes = [], []
+    for types in ((), ("-Xclang", "-debug-info-kind=limited")):
+        common = (
+            *("-x", "cuda", "--offload-arch=sm_90", *options, *types),
+            *(f"-fpass-plugin={BUILD / 'lib' / 'libMnemePasses.so'}", "-fno-discard-value-names"),
+        )
+        code, unit = tmp_path / "code.s", tmp_path / "unit.o"
+        for what, path in ((("--cuda-device-only", "-S"), code), (("-c",), unit)):
+            compiler = BUILD / "bin" / "mneme-clang++"
+            done = run_command(compiler, *common, *what, SOURCE, "-o", path)
+            assert done.returncode == 0, done.stderr
+        lines = code.read_text().splitlines()
+        texts.append([one for one in lines if "__mneme" not in one and "//" not in one])
+        hashes.append([one["static_hash"] for one in _native.describe_binary(unit)])
+    assert len(texts[0]) > 50
+    assert texts[0] == texts[1]
+    assert hashes[0] == hashes[1]
 
 
 def test_what_no_structure_has_is_refused(recorded: Path) -> None:
@@ -178,4 +219,4 @@ def test_constant_members_are_checked_in_production(
         plain = on_cpu(program, "40", sweeps)
         done = on_cpu(program, "40", sweeps, **run)
         assert done.stdout.split(",")[0] == plain.stdout.split(",")[0]
-        assert re.search(rf"argument 0 '\S+\+{offset}' = {sweeps}$", done.stderr, re.MULTILINE)
+        assert re.search(rf"argument 0 'body.extent.sweeps' = {sweeps}$", done.stderr, re.MULTILINE)

@@ -15,7 +15,7 @@ from mneme.cli.exit_codes import ExitCode
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound, Unsupported
 from mneme.explain import ExplainOptions, Explanation, explain, find_kernel, kernels_of
 from mneme.explain.case import Case, Figures
-from mneme.explain.shape import Constants, Folds
+from mneme.explain.shape import WHOLE, Constants, Folds
 from mneme.programs.kernels import EmbeddedKernel
 from native_parts import needs_native
 
@@ -120,12 +120,15 @@ def test_data_is_no_table(program: Path) -> None:
 
 def test_values_of_the_user_take_the_place_of_probes(program: Path) -> None:
     probed = told(program, "power")
-    assert (probed.values[1].text, probed.values[1].is_probe) == ("7", True)
+    assert (probed.values[1, WHOLE].text, probed.values[1, WHOLE].is_probe) == ("7", True)
     explanation = told(program, "power", "exponent=2")
-    assert (explanation.values[1].text, explanation.values[1].is_probe) == ("2", False)
-    assert explanation.values[1].data == b"\2\0\0\0"
+    assert (explanation.values[1, WHOLE].text, explanation.values[1, WHOLE].is_probe) == (
+        "2",
+        False,
+    )
+    assert explanation.values[1, WHOLE].data == b"\2\0\0\0"
     assert figures(explanation, 2).instructions < figures(probed, 2).instructions
-    assert told(program, "power", "2=0x2").values[1].data == b"\2\0\0\0"
+    assert told(program, "power", "2=0x2").values[1, WHOLE].data == b"\2\0\0\0"
     assert "marked already (exponent): folds 1 loop, " in explanation.advice.sentence
 
 
@@ -137,10 +140,18 @@ def test_contents_and_fields_can_be_given(program: Path) -> None:
     assert both is not None
     assert both.loads < figures(explanation, 4).loads
     explanation = told(program, "object", "shape+4=3")
-    assert explanation.values[0].text == "+0=1.5 +4=3"
-    assert case(explanation, 1).folds == Folds(loops=1)
-    assert figures(explanation, 1).loops == 0
-    assert explanation.advice.sentence.startswith("proteus::jit_object(shape): folds 1 loop, ")
+    assert {place: one.text for place, one in explanation.values.items()} == {
+        (0, 0): "1.5",
+        (0, 4): "3",
+    }
+    rounds = next(one for one in explanation.cases if one.known.members == {(0, 4)})
+    assert rounds.folds == Folds(loops=1)
+    assert rounds.figures
+    assert rounds.figures.loops == 0
+    assert explanation.advice.sentence.startswith(
+        "mneme tune --specialized-args 0+4 (shape.rounds): folds 1 loop, "
+    )
+    assert told(program, "object", "shape.rounds=3").values == explanation.values
 
 
 @pytest.mark.parametrize(
@@ -169,7 +180,7 @@ def test_block_and_grid_become_constant(program: Path) -> None:
     explanation = told(program, "object", "shape+4=3", block=(64, 1, 1), grid=(2, 1, 1))
     known = [one.known for one in explanation.cases]
     assert Constants(dims=True) in known
-    assert Constants(frozenset({0}), dims=True) in known
+    assert Constants(members=frozenset({(0, 0), (0, 4)}), dims=True) in known
 
 
 def test_registers_are_told_by_the_assembler(program: Path) -> None:
@@ -254,6 +265,26 @@ def test_the_command_prints_json(program: Path) -> None:
     kernels = json.loads(command(program, "--json").stdout)
     assert [one["marked"] for one in kernels if "power" in one["kernel"]] == [[2]]
     assert len(kernels) == 7
+
+
+def test_what_a_kernel_reads_of_a_structure_is_shown(program: Path) -> None:
+    shown = command(program, "object").stdout
+    table = shown[shown.index("structures") :].splitlines()
+    cells = [[one.strip() for one in line.split("│")[1:-1]] for line in table if "│" in line]
+    assert cells == [
+        ["1", "shape", "8 of 8 bytes read", "", ""],
+        ["+0", "shape.scale", "float", "1.5", "yes"],
+        ["+4", "shape.rounds", "i32", "7", "yes"],
+    ]
+    data = json.loads(command(program, "object", "--json").stdout)
+    shape, out = data["arguments"]
+    assert "members" not in out
+    assert (shape["size"], shape["read_bytes"]) == (8, 8)
+    assert shape["members"][1] == {
+        "path": "0+4", "name": "shape.rounds", "type": "i32", "kind": "integer",
+        "can_be_constant": True, "value": "7", "is_probe": True,
+    }  # fmt: skip
+    assert [(one["kind"], one["members"]) for one in data["hang_on"]] == [("loops", ["0+4"])]
 
 
 @pytest.mark.parametrize(

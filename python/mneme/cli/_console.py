@@ -33,6 +33,7 @@ __all__ = [
     "say_text",
     "stderr_console",
     "table",
+    "table_width",
 ]
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -116,11 +117,19 @@ def table(title: str, columns: Iterable[str]) -> Table:
     return result
 
 
+def table_width() -> int:
+    """Return how many characters of a line tables may take on stdout."""
+    return _table_console().width
+
+
+def _table_console() -> Console:
+    is_fixed = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return _plain_console(width=None if is_fixed else _TABLE_WIDTH_WITHOUT_TERMINAL)
+
+
 def print_table(content: Table) -> None:
     """Print a table to stdout."""
-    is_fixed = sys.stdout.isatty() or "COLUMNS" in os.environ
-    width = None if is_fixed else _TABLE_WIDTH_WITHOUT_TERMINAL
-    console = _plain_console(width=width)
+    console = _table_console()
     if console.width < _NARROWEST_COLUMN * len(content.columns):
         print_text(_as_list(content))
     else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from mneme.arguments import ArgKind
 from mneme.cli import _console
 from mneme.cli._options import JsonOption
 from mneme.cli._unused import tell_unused
@@ -143,9 +144,10 @@ def _show(told: Explanation, options: ExplainOptions) -> None:
     for case in told.cases:
         content.add_row(*_about(told, case.known, options), *_numbers(told.built, case.figures))
     _console.print_table(content)
+    _show_structs(told)
     probes = [
-        f"{kernel.args[index].name}{'' if one.text.startswith('+') else '='}{one.text}"
-        for index, one in told.values.items()
+        f"{told.place_name(place)}{'' if one.text.startswith('+') else '='}{one.text}"
+        for place, one in told.values.items()
         if one.is_probe
     ]
     if probes:
@@ -155,22 +157,49 @@ def _show(told: Explanation, options: ExplainOptions) -> None:
     _console.print_line(told.advice.sentence)
 
 
+def _show_structs(told: Explanation) -> None:
+    """Show what the kernel reads of structs that it takes by value."""
+    structs = [
+        (index, one) for index, one in enumerate(told.kernel.args) if one.members is not None
+    ]
+    if not structs:
+        return
+    content = _console.table("structures", ("", "name", "type", "value", "constant"))
+    for index, argument in structs:
+        read = sum(one.size for one in argument.members or ())
+        content.add_row(str(index + 1), argument.name, f"{read} of {argument.size} bytes read")
+        for one in argument.members or ():
+            place = (index, one.offset)
+            value = told.values.get(place)
+            can = "pointer" if one.kind is ArgKind.POINTER else "no"
+            content.add_row(
+                f"+{one.offset}",
+                argument.member_name(one),
+                one.type,
+                value.text if value else "",
+                "yes" if place in told.members else can,
+            )
+    _console.print_table(content)
+
+
 def _about(told: Explanation, known: Constants, options: ExplainOptions) -> tuple[str, ...]:
     """Return the first cells of a row."""
-    indices = known.indices
+    places = known.places
     folds = _folds_text(told, known)
-    if known.dims and not indices:
+    if known.dims and not places:
         extents = [options.grid, options.block]
         text = " of ".join("x".join(str(one) for one in extent or ()) for extent in extents)
         return "block and grid", "", text, folds
-    if len(indices) > 1 or known.dims:
+    if len(places) > 1 or known.dims:
         return "all together", "", "", folds
-    (index,) = indices
+    (place,) = places
+    index, offset = place
     star = "*" if index in known.contents else ""
     is_marked = any(mark.arg == index for mark in told.kernel.marks or ())
-    value = told.values.get(index)
+    value = told.values.get(place)
+    number = str(index + 1) if offset < 0 else f"+{offset}"
     return (
-        f"{index + 1} {star}{told.kernel.args[index].name}",
+        f"{number} {star}{told.place_name(place)}",
         "yes" if is_marked else "",
         value.text if value else "",
         folds,
@@ -181,11 +210,11 @@ def _folds_text(told: Explanation, known: Constants) -> str:
     """Return what folds, also with other arguments: "2 loops; 1 load with radius"."""
     from mneme.explain.advice import folds_text  # noqa: PLC0415
 
-    if len(known.indices) != 1 or known.dims:
+    if len(known.places) != 1 or known.dims:
         return folds_text(told.shape.folded(known))
     texts = []
     for rest, folds in told.shape.hanging_on(known):
-        names = [told.kernel.args[index].name for index in rest.indices]
+        names = [told.place_name(place) for place in rest.places]
         names += ["block and grid"] if rest.dims else []
         texts.append(folds_text(folds) + (f" with {', '.join(names)}" if names else ""))
     return "; ".join(texts)

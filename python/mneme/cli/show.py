@@ -11,9 +11,16 @@ from mneme.cli import _console
 from mneme.cli._options import JsonOption, RecordIdOption
 
 if TYPE_CHECKING:
-    from mneme.recording.inventory import InstanceDetails, KernelDetails
+    from collections.abc import Sequence
+
+    from mneme.recording.inventory import ArgumentDetails, InstanceDetails, KernelDetails
 
 __all__ = ["show"]
+
+# Characters that tables of arguments leave for names and types on 80 columns.
+_NARROW_NAME, _NARROW_TYPE = 20, 14
+_NARROW = _NARROW_NAME + _NARROW_TYPE
+_OTHER_COLUMNS = 80 - _NARROW
 
 
 def show(
@@ -58,6 +65,34 @@ def _show_kernel(details: KernelDetails) -> None:
         _console.print_line(f"{name:>15}  {value}")
 
 
+def _member_text(name: str, longest: int) -> str:
+    """Return the path below the structure; its end tells members apart."""
+    text = f".{name}" if name else ""
+    return text if len(text) <= longest else f"…{text[1 - longest :]}"
+
+
+def _show_arguments(arguments: Sequence[ArgumentDetails]) -> None:
+    """Show members of a structure below it, without its name."""
+    from mneme.kernel_names import names_in_tables  # noqa: PLC0415
+
+    content = _console.table("arguments", ("", "name", "type", "value", "constant"))
+    # What paths, values and borders leave.
+    room = max(_NARROW_NAME + _NARROW_TYPE, _console.table_width() - _OTHER_COLUMNS)
+    types = names_in_tables([one.type for one in arguments], room * _NARROW_TYPE // _NARROW)
+    for index, (one, type_text) in enumerate(zip(arguments, types, strict=True)):
+        if one.members is None:
+            can = "yes" if one.is_specializable else ""
+            content.add_row(str(index), one.name, type_text, one.value, can)
+            continue
+        read = sum(member.size for member in one.members)
+        content.add_row(str(index), one.name, type_text, f"reads {read} of {one.size}", "")
+        for member, value in zip(one.members, one.member_values, strict=True):
+            can = "yes" if member.is_specializable else ""
+            name = _member_text(member.name, room * _NARROW_NAME // _NARROW)
+            content.add_row(f"{index}+{member.offset}", name, member.type, value, can)
+    _console.print_table(content)
+
+
 def _show_instance(instance: InstanceDetails) -> None:
     from mneme.recording.inventory import is_function_cell  # noqa: PLC0415
 
@@ -71,19 +106,7 @@ def _show_instance(instance: InstanceDetails) -> None:
         f"{_console.format_bytes(instance.shared_mem)} shared{cooperative}; "
         f"{instance.occurrences} times; recorded in {_console.format_ns(instance.recorded_ns)}"
     )
-    arguments = _console.table("arguments", ("", "name", "type", "value", "specializable"))
-    for index, one in enumerate(instance.args):
-        if one.members is None:
-            can = "yes" if one.is_specializable else ""
-            arguments.add_row(str(index), one.name, one.type, one.value, can)
-            continue
-        read = sum(member.size for member in one.members)
-        arguments.add_row(str(index), one.name, one.type, f"reads {read} of {one.size} bytes", "")
-        for member, value in zip(one.members, one.member_values, strict=True):
-            can = "yes" if member.is_specializable else ""
-            name = one.member_name(member)
-            arguments.add_row(f"{index}+{member.offset}", name, member.type, value, can)
-    _console.print_table(arguments)
+    _show_arguments(instance.args)
     regions = _console.table("memory", ("address", ">size", "kind", "name", "tolerance"))
     for region in instance.regions:
         if is_function_cell(region.name):

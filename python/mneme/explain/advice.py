@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mneme.arguments import ArgKind
-from mneme.explain.shape import Constants
+from mneme.explain.shape import WHOLE, Constants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mneme.explain.case import Case, Figures
-    from mneme.explain.shape import Folds, Shape
+    from mneme.explain.shape import Folds, Place, Shape
     from mneme.programs.kernels import EmbeddedKernel
 
 __all__ = ["Advice", "advise", "change_text", "folds_text"]
@@ -51,21 +51,23 @@ def advise(
         cases: Its code with some constants.
         figures_of: Compiles it with other constants.
     """
-    alone = [one for one in cases if len(one.known.indices) == 1 and not one.known.dims]
-    with_value = {index for one in alone if one.figures for index in one.known.indices}
+    alone = [one for one in cases if len(one.known.places) == 1 and not one.known.dims]
+    with_value = {place for one in alone if one.figures for place in one.known.places}
     # A mark makes block and grid constant as well.
     dims = any(one.known.dims for one in cases)
 
     def compiled(known: Constants) -> Figures:
-        now = Constants(known.args & with_value, known.contents & with_value, dims)
-        return (figures_of(now) if now.indices else None) or built
+        has_value = frozenset(index for index, offset in with_value if offset == WHOLE)
+        members = known.members & with_value
+        now = Constants(known.args & has_value, known.contents & has_value, dims, members)
+        return (figures_of(now) if now.places else None) or built
 
     known = Constants()
     marked = {mark.arg for mark in kernel.marks or ()}
     data = (_pointers(kernel) if kernel.is_host_function else shape.scattered) - marked
     for one in shape.things:
         if not one.needs.contents & data:
-            known |= Constants(one.needs.args, one.needs.contents)
+            known |= Constants(one.needs.args, one.needs.contents, members=one.needs.members)
     for case in alone:
         if case.figures and _is_shorter(compiled(known | case.known), compiled(known)):
             known |= case.known
@@ -74,10 +76,10 @@ def advise(
     folds = folds_text(shape.folded(known | Constants(dims=True)))
     effects = [f"folds {folds}"] if folds else []
     effects += _changes(built, compiled(known))
-    names = [kernel.args[index].name for index in known.indices]
-    is_marked = set(known.indices) <= marked
+    names = [_name(kernel, place) for place in known.places]
+    is_marked = set(known.indices) <= marked and not known.members
     head = f"marked already ({', '.join(names)})" if is_marked else _marks(kernel, known)
-    missing = [kernel.args[one].name for one in known.indices if one not in with_value]
+    missing = [_name(kernel, one) for one in known.places if one not in with_value]
     note = f" (compiled without {', '.join(missing)}: nobody said what it is)" if missing else ""
     return Advice(known=known, sentence=f"{head}: {', '.join(effects)}{note}.")
 
@@ -108,9 +110,28 @@ def _nothing(shape: Shape) -> str:
     return "nothing to mark: there are no loops and no branches."
 
 
+def _name(kernel: EmbeddedKernel, place: Place) -> str:
+    argument = kernel.args[place[0]]
+    found = (one for one in argument.members or () if one.offset == place[1])
+    member = next(found, None)
+    return argument.member_name(member) if member else argument.name
+
+
 def _marks(kernel: EmbeddedKernel, known: Constants) -> str:
-    """Return the marks as they would appear in the source."""
+    """Return the marks as they would appear in the source, and for members an option."""
+    marks = _source_marks(kernel, Constants(known.args, known.contents))
+    if not known.members:
+        return marks
+    paths = ",".join(f"{index}+{offset}" for index, offset in sorted(known.members))
+    names = ", ".join(_name(kernel, one) for one in sorted(known.members))
+    chosen = f"mneme tune --specialized-args {paths} ({names})"
+    return f"{marks}, {chosen}" if marks else chosen
+
+
+def _source_marks(kernel: EmbeddedKernel, known: Constants) -> str:
     args = kernel.args
+    if not known:
+        return ""
     is_plain = not known.contents and all(
         args[index].kind in (ArgKind.INTEGER, ArgKind.FLOAT) for index in known.args
     )

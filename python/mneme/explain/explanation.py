@@ -12,13 +12,15 @@ from mneme.arguments import ArgKind
 from mneme.errors import InvalidArgument, Unsupported
 from mneme.explain.advice import Advice, advise
 from mneme.explain.case import Case, Figures
-from mneme.explain.shape import Constants, Shape
-from mneme.explain.values import values_of
+from mneme.explain.shape import WHOLE, Constants, Shape
+from mneme.explain.values import members_of, values_of
 from mneme.programs.elf import code_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mneme.arguments import Member
+    from mneme.explain.shape import Place
     from mneme.explain.values import Value
     from mneme.programs.kernels import EmbeddedKernel
 
@@ -54,7 +56,7 @@ class Explanation:
     """LLVM pass pipeline of marked kernels."""
 
     shape: Shape
-    values: Mapping[int, Value]
+    values: Mapping[Place, Value]
     built: Figures
     """Without constants."""
 
@@ -77,8 +79,8 @@ class Explanation:
                     "name": one.name,
                     "type": one.type,
                     "marked": any(mark.arg == index for mark in self.kernel.marks or ()),
-                    "value": self.values[index].text if index in self.values else None,
-                    "is_probe": index in self.values and self.values[index].is_probe,
+                    **self._value(index, WHOLE),
+                    **self._members(index),
                 }
                 for index, one in enumerate(self.kernel.args)
             ],
@@ -98,10 +100,47 @@ class Explanation:
             "advice": self.advice.sentence,
         }
 
+    def place_name(self, place: Place) -> str:
+        """Return "n", or "f.s.n" for a member of a struct."""
+        argument, member = self.kernel.args[place[0]], self.members.get(place)
+        return argument.member_name(member) if member else argument.name
+
+    @property
+    def members(self) -> dict[Place, Member]:
+        """The members of structs that can become constants by themselves."""
+        return members_of(self.kernel)
+
+    def _value(self, index: int, offset: int) -> dict[str, Any]:
+        value = self.values.get((index, offset))
+        return {
+            "value": value.text if value else None,
+            "is_probe": value is not None and value.is_probe,
+        }
+
+    def _members(self, index: int) -> dict[str, Any]:
+        """Return what the kernel reads of a struct; nothing for other arguments."""
+        argument = self.kernel.args[index]
+        if argument.members is None:
+            return {}
+        members = [
+            {
+                "path": f"{index}+{one.offset}",
+                "name": argument.member_name(one),
+                "type": one.type,
+                "kind": one.kind.value,
+                "can_be_constant": (index, one.offset) in self.members,
+                **self._value(index, one.offset),
+            }
+            for one in argument.members
+        ]
+        read = sum(one.size for one in argument.members)
+        return {"size": argument.size, "read_bytes": read, "members": members}
+
 
 def _needs(known: Constants) -> dict[str, Any]:
     return {
         "arguments": [index + 1 for index in sorted(known.args)],
+        "members": [f"{index}+{offset}" for index, offset in sorted(known.members)],
         "contents": [index + 1 for index in sorted(known.contents)],
         "dims": known.dims,
     }
@@ -122,7 +161,7 @@ def explain(kernel: EmbeddedKernel, options: ExplainOptions | None = None) -> Ex
         )
     compiler = _Compiler(kernel, options or ExplainOptions())
     statistics, built = compiler.compiled(Constants())
-    shape = Shape.of(statistics["shape"])
+    shape = Shape.of(statistics["shape"], members_of(kernel))
     compiler.values = values_of(kernel, shape, compiler.options.values)
     known = _cases(kernel, shape, compiler)
     with ThreadPoolExecutor(min(_MOST_COMPILATIONS, os.cpu_count() or 1)) as threads:
@@ -146,9 +185,12 @@ def explain(kernel: EmbeddedKernel, options: ExplainOptions | None = None) -> Ex
 def _cases(kernel: EmbeddedKernel, shape: Shape, compiler: _Compiler) -> list[Constants]:
     """Return the cases to try, without those that fold nothing and have no value."""
     loaded = {index for one in shape.things for index in one.needs.contents}
-    cases, everything = [], Constants()
+    cases = []
+    members = members_of(kernel)
+    everything = Constants(members=frozenset(members))
     for index in range(len(kernel.args)):
-        value = compiler.values.get(index)
+        cases += [Constants(members=frozenset({one})) for one in members if one[0] == index]
+        value = compiler.values.get((index, WHOLE))
         is_content = index in loaded or (value is not None and _is_pointer(kernel, index))
         place = frozenset({index})
         one = Constants(contents=place) if is_content else Constants(place)
@@ -174,7 +216,7 @@ class _Compiler:
     def __init__(self, kernel: EmbeddedKernel, options: ExplainOptions) -> None:
         self.kernel = kernel
         self.options = options
-        self.values: Mapping[int, Value] = {}
+        self.values: Mapping[Place, Value] = {}
         own = kernel.arch if kernel.is_host_function or _has_target(kernel.arch) else "cpu"
         self.target = options.target or own
         if kernel.is_host_function and (self.target != own or options.block):
@@ -188,7 +230,7 @@ class _Compiler:
         """Return the compiler's statistics and the figures of the code."""
         from mneme import _native  # noqa: PLC0415 - loads native code
 
-        values = {index: self.values[index] for index in known.indices}
+        values = {place: self.values[place] for place in known.places}
         dims: dict[str, Any] = {}
         if known.dims:
             dims = {"block": self.options.block, "grid": self.options.grid}
@@ -201,11 +243,16 @@ class _Compiler:
             target=self.target,
             passes=_PASSES,
             specialized_args={
-                index: one.data for index, one in values.items() if one.content is None
+                index: one.data
+                for (index, offset), one in values.items()
+                if offset == WHOLE and one.content is None
+            },
+            specialized_members={
+                place: one.data for place, one in values.items() if place[1] != WHOLE
             },
             specialized_contents={
                 index: (one.content, one.data)
-                for index, one in values.items()
+                for (index, _), one in values.items()
                 if one.content is not None
             },
             options_json=self.kernel.options,
@@ -217,7 +264,7 @@ class _Compiler:
         return told, _figures(told, compiled["image"])
 
     def figures(self, known: Constants) -> Figures | None:
-        if not set(known.indices) <= self.values.keys():
+        if not set(known.places) <= self.values.keys():
             return None
         if known not in self._told:
             _, self._told[known] = self.compiled(known)

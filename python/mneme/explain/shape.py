@@ -7,9 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
-__all__ = ["Constants", "Folds", "Shape", "Thing", "pointers_read"]
+__all__ = ["WHOLE", "Constants", "Folds", "Place", "Shape", "Thing", "pointers_read"]
+
+Place = tuple[int, int]
+"""An argument and the offset of a member in it, or WHOLE."""
+
+WHOLE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +30,16 @@ class Constants:
     dims: bool = False
     """Block and grid."""
 
+    members: frozenset[tuple[int, int]] = frozenset()
+    """Members of structs passed by value: the argument, and the offset in bytes."""
+
     def __or__(self, other: Constants) -> Constants:
         """Return the union of both."""
         return Constants(
-            self.args | other.args, self.contents | other.contents, self.dims or other.dims
+            self.args | other.args,
+            self.contents | other.contents,
+            self.dims or other.dims,
+            self.members | other.members,
         )
 
     def __le__(self, other: Constants) -> bool:
@@ -36,17 +47,23 @@ class Constants:
         return (
             self.args <= other.args
             and self.contents <= other.contents
+            and self.members <= other.members
             and (other.dims or not self.dims)
         )
 
     def __bool__(self) -> bool:
         """Return whether anything is known."""
-        return bool(self.args or self.contents or self.dims)
+        return bool(self.args or self.contents or self.dims or self.members)
+
+    @property
+    def places(self) -> list[Place]:
+        """All arguments and members, in the order of the source."""
+        return sorted({(one, WHOLE) for one in self.args | self.contents} | self.members)
 
     @property
     def indices(self) -> list[int]:
-        """All arguments, in the order of the source."""
-        return sorted(self.args | self.contents)
+        """All arguments, with those that have a member here, in the order of the source."""
+        return sorted({index for index, _ in self.places})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +120,17 @@ class Shape:
     data."""
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Shape:
-        """Return the shape from the compiler's statistics."""
+    def of(cls, told: Mapping[str, Any], members: Container[Place]) -> Shape:
+        """Return the shape from the compiler's statistics.
+
+        Args:
+            told: The statistics.
+            members: Those that can become constants by themselves; others count as their argument.
+        """
         things = [
-            _thing(kind, one) for kind in ("loops", "branches", "loads") for one in told[kind]
+            _thing(kind, one, members)
+            for kind in ("loops", "branches", "loads")
+            for one in told[kind]
         ]
         return cls(
             things=tuple(one for one in things if one is not None and one.needs),
@@ -129,17 +153,21 @@ class Shape:
                     one.needs.args - what.args,
                     one.needs.contents - what.contents,
                     one.needs.dims and not what.dims,
+                    one.needs.members - what.members,
                 )
                 others.setdefault(rest, Counter())[one.kind] += 1
-        for rest in sorted(others, key=lambda one: (bool(one), one.indices, one.dims)):
+        for rest in sorted(others, key=lambda one: (bool(one), one.places, one.dims)):
             yield rest, Folds(**others[rest])
 
 
-def _thing(kind: str, told: Mapping[str, Any]) -> Thing | None:
+def _thing(kind: str, told: Mapping[str, Any], members: Container[Place]) -> Thing | None:
     if told["varies"]:
         return None
+    read = {(index, offset) for index, offset in told.get("members", ())}
+    alone = frozenset(one for one in read if one in members)
+    args = frozenset(told["args"]) | {index for index, _ in read - alone}
     dims = told["block"] or told["grid"]
-    needs = Constants(frozenset(told["args"]), frozenset(told["contents"]), dims)
+    needs = Constants(args, frozenset(told["contents"]), dims, alone)
     return Thing(kind, needs, told["line"], told.get("arg", -1), told.get("type", ""))
 
 

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from mneme.arguments import ArgKind
 from mneme.errors import InvalidArgument
-from mneme.explain.shape import pointers_read
+from mneme.explain.shape import WHOLE, pointers_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from mneme.explain.shape import Shape
+    from mneme.arguments import Member
+    from mneme.explain.shape import Place, Shape
     from mneme.programs.kernels import EmbeddedKernel
 
-__all__ = ["Value", "values_of"]
+__all__ = ["Value", "members_of", "values_of"]
 
 # Types of the IR, with their format in Python's `struct` and their number in
 # runtime/core/abi/jit_mark.h.
@@ -58,22 +59,47 @@ class Value:
     """Element type of what a pointer points to or a struct holds; None: a number."""
 
 
-def values_of(kernel: EmbeddedKernel, shape: Shape, given: Iterable[str]) -> dict[int, Value]:
-    """Return the values of the arguments that can have one, by index.
+def members_of(kernel: EmbeddedKernel) -> dict[Place, Member]:
+    """Return the members of structs by value that can become constants by themselves.
+
+    A struct that is marked becomes constant as a whole.
+    """
+    marked = {mark.arg for mark in kernel.marks or ()}
+    return {
+        (index, one.offset): one
+        for index, argument in enumerate(kernel.args)
+        if index not in marked
+        for one in argument.members or ()
+        if one.is_specializable and one.type in _TYPES
+    }
+
+
+def values_of(kernel: EmbeddedKernel, shape: Shape, given: Iterable[str]) -> dict[Place, Value]:
+    """Return the values of the arguments and members that can have one.
 
     Args:
         kernel: The kernel.
         shape: How its arguments are used.
         given: "NAME=NUMBER", "POSITION=NUMBER" with positions from 1, "NAME+OFFSET=NUMBER" for a
-            field of a struct, "NAME=NUMBER,NUMBER,..." for the memory that a pointer points to.
+            field of a struct, or "NAME.FIELD=NUMBER", and "NAME=NUMBER,NUMBER,..." for the memory
+            that a pointer points to.
 
     Raises:
         InvalidArgument: If one of `given` is invalid.
     """
     told = _told(kernel, given)
-    found: dict[int, Value] = {}
+    found: dict[Place, Value] = {}
+    known = members_of(kernel)
     for index, argument in enumerate(kernel.args):
         own = told.get(index, {})
+        members = {place: one for place, one in known.items() if place[0] == index}
+        if members:
+            _refuse_unread(set(own), {offset: one.type for (_, offset), one in members.items()})
+            found |= {
+                place: _member(one, own.get(one.offset, ""), place, shape)
+                for place, one in members.items()
+            }
+            continue
         if argument.kind is ArgKind.AGGREGATE:
             value = _object(index, argument.size, own, shape)
         elif argument.kind is ArgKind.POINTER:
@@ -81,7 +107,7 @@ def values_of(kernel: EmbeddedKernel, shape: Shape, given: Iterable[str]) -> dic
         else:
             value = _number(index, own.get(0, ""), kernel, shape)
         if value is not None:
-            found[index] = value
+            found[index, WHOLE] = value
         elif own:
             raise InvalidArgument(f"argument '{argument.name}' of this kernel cannot be constant")
     return found
@@ -92,7 +118,7 @@ def _told(kernel: EmbeddedKernel, given: Iterable[str]) -> dict[int, dict[int, s
     told: dict[int, dict[int, str]] = {}
     for one in given:
         left, equals, text = one.partition("=")
-        name, plus, offset = left.partition("+")
+        name, plus, offset = _with_offset(kernel, left).partition("+")
         if not equals or not text or (plus and not offset.isdecimal()):
             raise InvalidArgument(f"'{one}' is not a value; write NAME=NUMBER, as in --value n=7")
         index = _index(kernel, name)
@@ -103,6 +129,15 @@ def _told(kernel: EmbeddedKernel, given: Iterable[str]) -> dict[int, dict[int, s
             )
         told.setdefault(index, {})[int(offset or 0)] = text
     return told
+
+
+def _with_offset(kernel: EmbeddedKernel, name: str) -> str:
+    """Return "f+8" for the name of a member, "f.s.n"; other names as they are."""
+    for argument in kernel.args:
+        for member in argument.members or ():
+            if member.name and name == argument.member_name(member):
+                return f"{argument.name}+{member.offset}"
+    return name
 
 
 def _index(kernel: EmbeddedKernel, name: str) -> int:
@@ -146,6 +181,12 @@ def _number(index: int, text: str, kernel: EmbeddedKernel, shape: Shape) -> Valu
     return Value(data=_packed(chosen, argument.type), text=chosen, is_probe=not text)
 
 
+def _member(member: Member, text: str, place: Place, shape: Shape) -> Value:
+    is_count = any(one.kind == "loops" and place in one.needs.members for one in shape.things)
+    chosen = text or _probe(member.type, is_count=is_count)
+    return Value(data=_packed(chosen, member.type), text=chosen, is_probe=not text)
+
+
 def _is_count(index: int, shape: Shape) -> bool:
     return any(one.kind == "loops" and index in one.needs.args for one in shape.things)
 
@@ -159,6 +200,13 @@ def _probe(ir_type: str, *, is_count: bool) -> str:
     return str(_COUNT if is_count or is_small else _EXTENT)
 
 
+def _refuse_unread(told: set[int], fields: Mapping[int, str]) -> None:
+    unknown = sorted(told - set(fields))
+    if unknown:
+        places = ", ".join(f"+{offset} ({fields[offset]})" for offset in sorted(fields)) or "none"
+        raise InvalidArgument(f"the kernel reads no field at +{unknown[0]}; it reads {places}")
+
+
 def _object(index: int, size: int, told: Mapping[int, str], shape: Shape) -> Value | None:
     """Return a struct with the fields that the kernel reads."""
     fields = {
@@ -166,10 +214,7 @@ def _object(index: int, size: int, told: Mapping[int, str], shape: Shape) -> Val
         for one in shape.fields
         if one["arg"] == index and one["type"] in _TYPES and one["offset"] + one["size"] <= size
     }
-    unknown = sorted(set(told) - set(fields))
-    if unknown:
-        places = ", ".join(f"+{offset} ({fields[offset]})" for offset in sorted(fields)) or "none"
-        raise InvalidArgument(f"the kernel reads no field at +{unknown[0]}; it reads {places}")
+    _refuse_unread(set(told), fields)
     if not fields:
         return None
     is_count = _is_count(index, shape)

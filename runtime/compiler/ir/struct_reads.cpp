@@ -84,8 +84,8 @@ private:
       found_.isWritten = true;
       return;
     }
-    if (call.isLifetimeStartOrEnd() || llvm::isa<llvm::DbgInfoIntrinsic>(call))
-      return;
+    if (call.isLifetimeStartOrEnd() || llvm::isa<llvm::DbgInfoIntrinsic, llvm::AssumeInst>(call))
+      return; // facts about the address
     if (call.isArgOperand(&use) && call.isByValArgument(call.getArgOperandNo(&use)) &&
         offset >= 0) {
       llvm::Type* type = call.getParamByValType(call.getArgOperandNo(&use));

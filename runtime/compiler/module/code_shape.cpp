@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "runtime/compiler/ir/struct_reads.h"
 #include "runtime/compiler/pass_pipeline.h"
 
 namespace mneme::compile {
@@ -26,9 +27,13 @@ constexpr const char* kTidy = "always-inline,function(sroa,early-cse,simplifycfg
                               "cgscc(inline,function(sroa,early-cse,"
                               "instcombine<no-verify-fixpoint>,simplifycfg))";
 
+/// A member of a structure that is passed by value: its argument, and its offset in bytes.
+using Member = std::pair<unsigned, uint64_t>;
+
 /// What has to be constant.
 struct Needs {
   std::set<unsigned> args;
+  std::set<Member> members;
   std::set<unsigned> contents;
   bool block = false;
   bool grid = false;
@@ -36,15 +41,23 @@ struct Needs {
 
   void add(const Needs& other) {
     args.insert(other.args.begin(), other.args.end());
+    members.insert(other.members.begin(), other.members.end());
     contents.insert(other.contents.begin(), other.contents.end());
     block |= other.block;
     grid |= other.grid;
     varies |= other.varies;
   }
   Object json(const llvm::DebugLoc& place) const {
-    return Object{{"args", Array(args)}, {"contents", Array(contents)},
-                  {"block", block},      {"grid", grid},
-                  {"varies", varies},    {"line", place ? place.getLine() : 0}};
+    Array places;
+    for (const auto& [argument, offset] : members)
+      places.push_back(Array{argument, offset});
+    return Object{{"args", Array(args)},
+                  {"members", std::move(places)},
+                  {"contents", Array(contents)},
+                  {"block", block},
+                  {"grid", grid},
+                  {"varies", varies},
+                  {"line", place ? place.getLine() : 0}};
   }
 };
 
@@ -76,6 +89,9 @@ public:
   explicit Kernel(llvm::Function& function) : function_(function), tree_(function), loops_(tree_) {
     for (llvm::Instruction& instruction : llvm::instructions(function))
       noteWrites(instruction);
+    for (llvm::Argument& argument : function.args())
+      if (ir::structByValue(argument))
+        noteMembers(argument);
   }
 
   Object describe() {
@@ -108,6 +124,22 @@ private:
       if (operand->getType()->isPointerTy())
         if (auto* base = llvm::dyn_cast<llvm::Argument>(baseOf(operand)))
           written_.insert(base->getArgNo());
+  }
+
+  /// A read of several places, and of what the kernel may change, counts as one of the whole.
+  void noteMembers(llvm::Argument& argument) {
+    const ir::StructReads reads = ir::readsOfStruct(argument);
+    if (reads.isWritten)
+      return;
+    std::set<const llvm::Instruction*> several;
+    for (const ir::StructRead& read : reads.values) {
+      const Member member(argument.getArgNo(), read.offset);
+      const auto [known, isNew] = members_.insert({read.instruction, member});
+      if (!isNew && known->second != member)
+        several.insert(read.instruction);
+    }
+    for (const llvm::Instruction* instruction : several)
+      members_.erase(instruction);
   }
 
   /// A loop is counted where leaving it hangs on nothing that varies.
@@ -148,7 +180,9 @@ private:
   void visit(llvm::Value& value, Waiting& waiting, Needs& needs) {
     if (llvm::isa<llvm::Constant>(value))
       return;
-    if (auto* argument = llvm::dyn_cast<llvm::Argument>(&value))
+    if (const auto member = members_.find(&value); member != members_.end())
+      needs.members.insert(member->second);
+    else if (auto* argument = llvm::dyn_cast<llvm::Argument>(&value))
       needs.args.insert(argument->getArgNo());
     else if (auto* phi = llvm::dyn_cast<llvm::PHINode>(&value))
       visitPhi(*phi, waiting, needs);
@@ -262,6 +296,7 @@ private:
   llvm::LoopInfo loops_;
   std::set<unsigned> written_;
   std::set<unsigned> scattered_;
+  std::map<const llvm::Value*, Member> members_; ///< reads of members
   std::map<llvm::Loop*, Needs> known_;
   std::set<llvm::BasicBlock*> counting_; ///< ends of loops that belong to their counts
 };

@@ -13,13 +13,14 @@ namespace mneme::compile {
 /// "scattered": [i, ...]}.
 ///
 /// NEEDS names what must be constant for the loop, branch or load to fold: {"args": [i, ...] values
-/// of arguments and structs passed by value, "contents": [i, ...] what pointers lead to, "block",
-/// "grid": bool, "varies": bool: something else, as the thread's number or memory, "line": of the
-/// source, or 0}. A loop folds when its count is known; a branch in it whose condition changes from
-/// round to round then folds as well, and a load with an index of this kind. A load also has "arg",
-/// the pointer, and "type"; "fields" are what is read of structs passed by value: {"arg", "offset",
-/// "type", "size"}; "written": pointers whose content the kernel may change; "scattered": those
-/// that threads read at places of their own, so most likely data.
+/// of arguments and structs passed by value, "members": [[i, offset], ...] of structs passed by
+/// value, in bytes, "contents": [i, ...] what pointers lead to, "block", "grid": bool, "varies":
+/// bool: something else, as the thread's number or memory, "line": of the source, or 0}. A loop
+/// folds when its count is known; a branch in it whose condition changes from round to round then
+/// folds as well, and a load with an index of this kind. A load also has "arg", the pointer, and
+/// "type"; "fields" are what is read of structs passed by value: {"arg", "offset", "type", "size"};
+/// "written": pointers whose content the kernel may change; "scattered": those that threads read at
+/// places of their own, so most likely data.
 llvm::json::Object describeShape(const llvm::Module& module, llvm::StringRef kernel,
                                  llvm::TargetMachine& machine);
 

@@ -42,6 +42,15 @@ define internal void @apply(ptr %self) #0 {
   ret void
 }
 
+; Facts about the address are no reads.
+define ptx_kernel void @assumed(ptr byval(%struct.Sizes) align 4 %sizes) #0 {
+  call void @llvm.assume(i1 true) [ "align"(ptr %sizes, i64 4), "nonnull"(ptr %sizes), "dereferenceable"(ptr %sizes, i64 8) ]
+  %at = getelementptr inbounds %struct.Sizes, ptr %sizes, i32 0, i32 1
+  %n = load i32, ptr %at
+  store i32 %n, ptr addrspace(1) @out
+  ret void
+}
+
 ; Another unit's function may read everything, and write.
 define ptx_kernel void @escapes(ptr byval(%struct.Sizes) align 4 %sizes) #0 {
   call void @elsewhere(ptr %sizes)
@@ -76,6 +85,7 @@ end:
   ret void
 }
 
+; CHECK: "fields":[{"kind":"integer","offset":4,"size":4,"specializable":true,"type":"i32"}],{{.*}}"kernel":"assumed"
 ; CHECK: "fields":[{"kind":"pointer","offset":0,"size":8,"specializable":false,"type":"ptr"},
 ; CHECK-SAME: {"kind":"integer","offset":24,"size":4,"specializable":true,"type":"i32"},
 ; CHECK-SAME: {"kind":"float","offset":32,"size":8,"specializable":true,"type":"double"}],{{.*}}"kernel":"copied"
@@ -90,6 +100,7 @@ end:
 @third = addrspace(1) externally_initialized global i64 0
 
 declare void @elsewhere(ptr)
+declare void @llvm.assume(i1)
 declare void @llvm.nvvm.barrier0()
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
