@@ -35,6 +35,7 @@ INSTALLED_FILES = (
     "bin/mneme-hipcc",
     "bin/mneme-jit-compile",
     "include/mneme/MnemeAnnotation.hpp",
+    "lib/cmake/mneme/MnemeWholeProject.cmake",
     "lib/cmake/mneme/mnemeConfigVersion.cmake",
     "lib/cmake/proteus/proteusConfig.cmake",
     "lib/libmneme_jit.so",

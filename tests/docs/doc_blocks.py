@@ -33,6 +33,7 @@ REASONS = {
     "needs a GPU": "it drives an NVIDIA GPU, or a tool that does",
     "needs an AMD GPU": "tests/integration/test_hip_device.py does the same on a stand-in for one",
     "needs Spack": "tests/python/test_spack.py runs it where Spack is installed",
+    "needs the framework": "tests/cmake/test_whole_project.py and the page's stand-ins build the same way",
     "needs a gain": "what is deployed depends on the machine; tests/frontends/test_deployed.py does the same",
     "builds mneme": "tests/python/test_wheel.py builds it where asked to",
     "needs hipcc": "tests/cmake/test_hip_builds.py runs make with mneme-hipcc",

@@ -179,6 +179,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "cmake.md": (source("vector_add=main"), wrapped, checkout),
     "cli.md": (program("app"), recording()),
     "deploy.md": (slow_app, lambda folder: record(folder, folder / "app")),
+    "frameworks.md": (source("vector_add=main"), checkout),
     "frontends.md": (checkout,),
     "gpu-nodes.md": (bundle,),
     "optimize.md": (program("app"),),

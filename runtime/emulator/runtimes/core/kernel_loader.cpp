@@ -4,10 +4,12 @@
 #include <mutex>
 #include <set>
 
+#include <dlfcn.h>
 #include <nlohmann/json.hpp>
 
 #include "runtime/compiler/service/client.h"
 #include "runtime/core/abi/variable_names.h"
+#include "runtime/core/base/demangled.h"
 #include "runtime/core/base/log.h"
 #include "runtime/emulator/runtimes/core/global_arena.h"
 #include "runtime/emulator/runtimes/core/heap.h"
@@ -69,6 +71,73 @@ std::shared_ptr<FatBinary> homeOf(const Kernel& kernel) {
       return binary;
   }
   return nullptr;
+}
+
+constexpr size_t kNamesPerObject = 4;
+constexpr size_t kLongestName = 100; ///< of a template, which may have thousands of characters
+
+/// The file of an ELF object without its directories.
+std::string fileOf(const FatBinary& binary) {
+  Dl_info info{};
+  const std::string path = dladdr(binary.objectBase, &info) && info.dli_fname ? info.dli_fname : "";
+  return "'" + path.substr(path.rfind('/') + 1) + "'";
+}
+
+std::string shortName(const std::string& mangled) {
+  const std::string name = demangled(mangled);
+  if (name.size() <= kLongestName)
+    return name;
+  const size_t half = (kLongestName - 3) / 2;
+  return name.substr(0, half) + "..." + name.substr(name.size() - half);
+}
+
+/// "3 of 'libx.so' (a(), b(), c())" for each object.
+std::string listed(const std::map<std::string, std::set<std::string>>& namesByFile) {
+  std::string text;
+  for (const auto& [file, names] : namesByFile) {
+    text += (text.empty() ? "" : "; ") + std::to_string(names.size()) + " of " + file + " (";
+    size_t count = 0;
+    for (const std::string& name : names) {
+      if (count == kNamesPerObject)
+        text += ", ...";
+      if (count++ >= kNamesPerObject)
+        break;
+      text += (count == 1 ? "" : ", ") + name;
+    }
+    text += ")";
+  }
+  return text;
+}
+
+/// Before the first kernel runs, and again where libraries were loaded since, names the program's
+/// kernels that cannot: once they are launched, it may be too late for what ran before.
+void listKernelsWithoutIr() {
+  Registry& registry = Registry::instance();
+  std::vector<std::shared_ptr<Kernel>> unseen;
+  {
+    const std::shared_lock lock(registry.tables);
+    if (registry.kernels.size() == registry.listedKernels)
+      return;
+    registry.listedKernels = registry.kernels.size();
+    for (const auto& [handle, kernel] : registry.kernels)
+      // Code that the program loads itself is refused where it is loaded.
+      if (!kernel->isListed && kernel->binary->objectBase != kernel->binary.get())
+        unseen.push_back(kernel);
+  }
+  std::map<std::string, std::set<std::string>> namesByFile;
+  for (const auto& kernel : unseen) {
+    kernel->isListed = true;
+    try {
+      if (!kernel->blob && !homeOf(*kernel))
+        namesByFile[fileOf(*kernel->binary)].insert(shortName(kernel->name));
+    } catch (const Error&) { // its launch reports damaged code
+    }
+  }
+  if (!namesByFile.empty())
+    notice("kernels without mneme IR do not run on the CPU device: " + listed(namesByFile) +
+           "; build every library and program that has kernels with mneme, not the application "
+           "alone: add_mneme() for each of these targets, or, for a whole project, cmake $(mneme "
+           "config cmake-args)");
 }
 
 Status locate(Kernel& kernel) {
@@ -255,6 +324,7 @@ void initialise(const std::shared_ptr<FatBinary>& binary, GlobalStorage& storage
 
 Status describe(Kernel& kernel) {
   const std::lock_guard load(Registry::instance().load);
+  listKernelsWithoutIr();
   return locate(kernel);
 }
 

@@ -51,6 +51,7 @@ struct Kernel {
   std::shared_ptr<FatBinary> binary;
   std::shared_ptr<const embed::KernelBlob> blob;
   BoundImage aheadOfTime;
+  bool isListed = false; ///< known to have IR, or reported as having none; under the load lock
   std::atomic<bool> isReady{false};          ///< image loaded and globals initialised
   std::atomic<bool> hasVariants{false};      ///< another image of it has been prepared
   std::atomic<int> maxDynamicSharedBytes{0}; ///< set by gpuFuncSetAttribute; 0: the default
@@ -75,7 +76,7 @@ void* registerGlobal(void* binary, const void* hostShadow, const char* name, siz
 std::shared_ptr<Kernel> findKernel(const void* handle);
 
 /// Finds the kernel's IR without a compiler. Returns NoKernelImageForDevice if it has none, which
-/// is reported once on stderr.
+/// is reported once on stderr. The first call lists all registered kernels that have none.
 Status describe(Kernel& kernel);
 /// Makes the kernel runnable: compiles and loads it, and binds and initialises its globals. \throws
 /// mneme::Error

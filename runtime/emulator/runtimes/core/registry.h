@@ -23,7 +23,8 @@ struct Registry {
   std::vector<std::shared_ptr<FatBinary>> binaries;
 
   std::atomic<uint64_t> deviceLife{1};
-  std::mutex load; ///< guards contents of fat binaries, globals and images
+  size_t listedKernels = 0; ///< `kernels` when those without IR were listed; under the load lock
+  std::mutex load;          ///< guards contents of fat binaries, globals and images
 };
 
 /// Returns null if the handle is not (or no longer) that of a fat binary. Takes the tables lock.

@@ -1,0 +1,3 @@
+bool staticUnit();
+
+int main() { return staticUnit() ? 0 : 1; }

@@ -1,0 +1,3 @@
+bool cxxUnit();
+
+int main() { return cxxUnit() ? 0 : 1; }
