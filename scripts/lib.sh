@@ -11,6 +11,8 @@ jobs=${MNEME_JOBS:-$(nproc)}
 # What is compiled here is found again by builds that Python starts, which sets LC_CTYPE, and with
 # precompiled headers (which ccache leaves alone unless macros may be taken on trust).
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}locale,pch_defines,time_macros
+# One architecture is enough for what is built here: several take several times as long.
+export CUDAARCHS=${CUDAARCHS:-90}
 # The LLVM that everything is built with, 19 at the oldest; clang and lld are of the same version.
 llvm=${MNEME_LLVM:-22}
 # The clang that compiles mneme itself.

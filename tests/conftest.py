@@ -10,6 +10,8 @@ import os
 import pytest
 
 os.environ["MNEME_KNOWLEDGE"] = "off"
+# One architecture is enough where a test names none: several take several times as long.
+os.environ.setdefault("CUDAARCHS", "90")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "CMAKE_ARCH_QUESTION",
     "CMAKE_DEVICE_LANGUAGE",
     "CODEGEN_BY_ARCH_PREFIX",
     "CPU_DRIVER",
@@ -52,8 +53,10 @@ PRELOADS_PROFILER = frozenset({"hip"})
 # "CodeGen" of a tuned kernel, by the beginning of the recorded architecture.
 CODEGEN_BY_ARCH_PREFIX = {"sm_": "rtc", "gfx": "serial"}
 
-# The language of CMake projects that `mneme config cmake-args` configures, and its architecture.
+# The language of CMake projects that `mneme config cmake-args` configures, what names the GPUs at
+# hand, in the prefix's bin, and what is built for where that is missing.
 CMAKE_DEVICE_LANGUAGE = "CUDA"
+CMAKE_ARCH_QUESTION = ("mneme-offload-arch", "--cmake")
 DEFAULT_CMAKE_ARCH = "90"
 
 # Sections with device code in programs, and the shared runtime such programs are linked to.

@@ -34,6 +34,8 @@ INSTALLED_FILES = (
     "bin/mneme-clang-scan-deps",
     "bin/mneme-hipcc",
     "bin/mneme-jit-compile",
+    "bin/mneme-nvcc",
+    "bin/mneme-offload-arch",
     "include/mneme/MnemeAnnotation.hpp",
     "lib/cmake/mneme/MnemeWholeProject.cmake",
     "lib/cmake/mneme/mnemeConfigVersion.cmake",

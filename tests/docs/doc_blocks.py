@@ -37,6 +37,7 @@ REASONS = {
     "needs a gain": "what is deployed depends on the machine; tests/frontends/test_deployed.py does the same",
     "builds mneme": "tests/python/test_wheel.py builds it where asked to",
     "needs hipcc": "tests/cmake/test_hip_builds.py runs make with mneme-hipcc",
+    "needs a project for nvcc": "tests/cmake/test_nvcc.py runs make and CMake with mneme-nvcc",
     "changes the machine": "it installs outside the folder of the test",
 }
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import subprocess
 
-from mneme._vendors import CMAKE_DEVICE_LANGUAGE, DEFAULT_CMAKE_ARCH, TOOLKIT_QUESTION
-from mneme.errors import ArtifactCorrupt
+from mneme._vendors import (
+    CMAKE_ARCH_QUESTION,
+    CMAKE_DEVICE_LANGUAGE,
+    DEFAULT_CMAKE_ARCH,
+    TOOLKIT_QUESTION,
+)
+from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.install import paths as _paths
 
 __all__ = ["KEYS", "build_setting", "cmake_arguments", "toolkit_complaint"]
@@ -44,7 +49,7 @@ def cmake_arguments(*, compilers_only: bool = False) -> list[str]:
         f"-DCMAKE_C_COMPILER={build_setting('cc')}",
         f"-DCMAKE_CXX_COMPILER={build_setting('cxx')}",
         f"-DCMAKE_{CMAKE_DEVICE_LANGUAGE}_COMPILER={build_setting('cudac')}",
-        f"-DCMAKE_{CMAKE_DEVICE_LANGUAGE}_ARCHITECTURES={DEFAULT_CMAKE_ARCH}",
+        f"-DCMAKE_{CMAKE_DEVICE_LANGUAGE}_ARCHITECTURES={_architectures()}",
         f"-DCMAKE_PREFIX_PATH={build_setting('prefix')}",
     ]
     if not compilers_only:
@@ -70,3 +75,16 @@ def toolkit_complaint() -> str:
     except OSError:
         return ""
     return "" if answer.returncode else answer.stderr.strip().removeprefix(f"{program}: ")
+
+
+def _architectures() -> str:
+    """Return what CMake projects build for: the GPUs at hand, or several without one."""
+    program, *question = CMAKE_ARCH_QUESTION
+    command = [str(_paths.prefix() / "bin" / program), *question]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return DEFAULT_CMAKE_ARCH
+    if done.returncode != 0:
+        raise InvalidArgument(done.stderr.strip())
+    return done.stdout.strip()

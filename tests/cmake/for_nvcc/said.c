@@ -1,0 +1,1 @@
+const char* said(void) { return "PASSED"; }

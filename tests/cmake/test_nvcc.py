@@ -1,0 +1,242 @@
+"""mneme-nvcc: builds for nvcc, made by clang; and what is built for where nothing is chosen."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from cmake_parts import (
+    HERE,
+    ROOT,
+    Finished,
+    added,
+    build,
+    recorded_kernels,
+    run_command,
+    run_here,
+)
+
+pytest_plugins = ["cmake_fixtures"]
+pytestmark = pytest.mark.compile
+
+SOURCES = HERE / "for_nvcc"
+KERNELS = {"fill", "doubledKernel"}
+
+
+def _nvcc(prefix: Path, *words: str | Path, cwd: Path, **environment: str) -> Finished:
+    return run_command(prefix / "bin" / "mneme-nvcc", *words, cwd=cwd, **environment)
+
+
+def _runs(prefix: Path, program: Path) -> str:
+    done = run_here(prefix, "run", "--device", "cpu", "--", program)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_version_is_what_build_systems_look_for(build_tree: Path, tmp_path: Path) -> None:
+    done = _nvcc(build_tree, "--version", cwd=tmp_path)
+    assert done.stdout.startswith("nvcc: NVIDIA (R) Cuda compiler driver")
+    assert re.search(r"release \d+\.\d+, V\d+\.\d+\.\d+", done.stdout)
+    assert "sm_80" in _nvcc(build_tree, "--list-gpu-code", cwd=tmp_path).stdout.split()
+
+
+def test_documents_show_the_table_of_options(build_tree: Path, tmp_path: Path) -> None:
+    said = _nvcc(build_tree, "--help", cwd=tmp_path).stdout
+    found = re.findall(r"^(-\S+|@file)(?: +\((-\S+)\))?\n {8}(\w+): (.*)$", said, re.MULTILINE)
+    assert len(found) > 100
+    rows = [
+        f"| {', '.join(f'`{name}`' for name in (long, brief) if name)} | {fate} | {text} |"
+        for long, brief, fate, text in found
+    ]
+    page = (ROOT / "docs" / "nvcc.md").read_text()
+    assert [line for line in page.splitlines() if line.startswith(("| `-", "| `@"))] == rows
+
+
+def test_environment_puts_options_before_and_behind(build_tree: Path, tmp_path: Path) -> None:
+    done = _nvcc(
+        *(build_tree, "-c", "a.cpp"),
+        cwd=tmp_path,
+        NVCC_PREPEND_FLAGS="--dryrun -DA='b c'",
+        NVCC_APPEND_FLAGS="-DD",
+    )
+    assert done.returncode == 0
+    assert "'-DA=b c' -DD" in done.stderr
+    assert not (tmp_path / "a.o").exists()
+
+
+def test_host_code_finds_what_nvcc_declares(build_tree: Path, tmp_path: Path) -> None:
+    # No header is included; plain clang knows neither the host's min() nor printf().
+    (tmp_path / "a.cu").write_text(
+        "__global__ void least(unsigned* out, int n) { *out = min(*out, n); }\n"
+        "static __host__ __device__ double most(double a, float b) { return max(a, b); }\n"
+        "int main(int argc, char** argv) {\n"
+        "  unsigned* out; cudaMallocManaged(&out, 4); *out = 7;\n"
+        "  least<<<1, 1>>>(out, 5); cudaDeviceSynchronize();\n"
+        '  printf("%u %d %.1f %zu\\n", *out, min(argc, 3), most(1, 2.5f), strlen("four"));\n'
+        "}\n"
+    )
+    done = _nvcc(build_tree, "a.cu", "-o", "app", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert _runs(build_tree, tmp_path / "app") == "5 1 2.5 4\n"
+
+
+def test_makefile_for_nvcc(build_tree: Path, tmp_path: Path) -> None:
+    command = ("make", "-f", SOURCES / "Makefile", f"SOURCE={SOURCES}")
+    compiler = build_tree / "bin" / "mneme-nvcc"
+    done = run_command(*command, f"NVCC={compiler}", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for program in ("whole", "relocatable", "archived"):
+        assert _runs(build_tree, tmp_path / program) == "42 PASSED\n"
+    assert recorded_kernels(build_tree, tmp_path / "whole", tmp_path / "db") == KERNELS
+
+
+@pytest.mark.parametrize("separable", ["ON", "OFF"])
+def test_cmake_takes_it_for_nvcc(separable: str, build_tree: Path, tmp_path: Path) -> None:
+    compiler = build_tree / "bin" / "mneme-nvcc"
+    for name in ("main.cu", "doubled.cu", "said.c"):
+        shutil.copy(SOURCES / name, tmp_path)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(app LANGUAGES C CUDA)\n"
+        "if(NOT CMAKE_CUDA_COMPILER_ID STREQUAL NVIDIA)\n"
+        '  message(FATAL_ERROR "${CMAKE_CUDA_COMPILER_ID}")\nendif()\n'
+        "find_package(CUDAToolkit REQUIRED)\n"
+        "add_executable(app main.cu doubled.cu said.c)\n"
+        "target_compile_options(app PRIVATE\n"
+        '  "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--extended-lambda;-Xcudafe=--display_error_number>")\n'
+        f"set_target_properties(app PROPERTIES CUDA_SEPARABLE_COMPILATION {separable}\n"
+        "  CUDA_STANDARD 17)\n"
+        f"target_compile_definitions(app PRIVATE WHOLE_{separable})\n"
+        "target_link_libraries(app PRIVATE CUDA::cudart)\n"
+    )
+    configured = run_command(
+        *("cmake", "-S", tmp_path, "-B", tmp_path / "b", "-G", "Ninja"),
+        CUDACXX=str(compiler),
+        MNEME_BUILD_DIR="",
+    )
+    assert configured.returncode == 0, configured.words
+    build(tmp_path / "b")
+    assert _runs(build_tree, tmp_path / "b" / "app") == "42 PASSED\n"
+    assert recorded_kernels(build_tree, tmp_path / "b" / "app", tmp_path / "db") == KERNELS
+
+
+def test_images_alone(build_tree: Path, tmp_path: Path) -> None:
+    unit = SOURCES / "doubled.cu"
+    for form, begins in (("ptx", b"//"), ("cubin", b"\x7fELF"), ("fatbin", b"\x50\xed\x55\xba")):
+        done = _nvcc(build_tree, f"-{form}", "-arch=sm_90", unit, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert (tmp_path / f"doubled.{form}").read_bytes().startswith(begins)
+    done = _nvcc(build_tree, "-cubin", "-arch=sm_90", "doubled.ptx", "-o", "2.cubin", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "2.cubin").stat().st_size > 0
+
+
+def test_what_clang_cannot_do_names_clang(build_tree: Path, tmp_path: Path) -> None:
+    done = _nvcc(build_tree, "-optix-ir", "a.cu", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "mneme-nvcc: clang writes no OptiX IR: '-optix-ir'\n",
+    )
+
+
+@pytest.mark.skipif(not shutil.which("mpicxx"), reason="MPI is not installed")
+def test_mpi_compiler_for_the_host_lends_its_directories(build_tree: Path, tmp_path: Path) -> None:
+    done = _nvcc(build_tree, "--dryrun", "-ccbin=mpicxx", "-c", "a.cu", cwd=tmp_path)
+    assert re.search(r" -I\S*(mpi|/usr)", done.stderr)
+
+
+# What is built for where nothing is chosen.
+
+
+def _management_library(folder: Path, *capabilities: int) -> dict[str, str]:
+    """A stand-in for NVIDIA's management library, which has GPUs of these compute capabilities."""
+    numbers = ", ".join(map(str, capabilities)) or "0"
+    (folder / "nvml.c").write_text(
+        f"static int gpus[] = {{{numbers}}};\n"
+        "int nvmlInit_v2(void) { return 0; }\nint nvmlShutdown(void) { return 0; }\n"
+        f"int nvmlDeviceGetCount_v2(unsigned* n) {{ *n = {len(capabilities)}; return 0; }}\n"
+        "int nvmlDeviceGetHandleByIndex_v2(unsigned i, void** h) { *h = gpus + i; return 0; }\n"
+        "int nvmlDeviceGetCudaComputeCapability(void* h, int* a, int* b) {\n"
+        "  *a = *(int*)h / 10; *b = *(int*)h % 10; return 0;\n}\n"
+    )
+    done = run_command(
+        *("cc", "-shared", "-fPIC", folder / "nvml.c", "-o", folder / "libnvidia-ml.so.1")
+    )
+    assert done.returncode == 0, done.stderr
+    before = os.environ.get("LD_LIBRARY_PATH", "")
+    return {"LD_LIBRARY_PATH": f"{folder}:{before}".rstrip(":"), "CUDAARCHS": ""}
+
+
+def test_the_gpus_at_hand_are_built_for(
+    build_tree: Path, told: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in _management_library(tmp_path, 90, 80, 90).items():
+        monkeypatch.setenv(name, value)
+    options = [
+        one for one in added(build_tree, told, "-c", "a.cu") if "arch" in one or "ptx" in one
+    ]
+    assert options == [
+        *("--offload-arch=sm_80", "--offload-arch=sm_90", "--no-cuda-include-ptx=all"),
+    ]
+    native = _nvcc(build_tree, "--dryrun", "-arch=native", "-c", "a.cu", cwd=tmp_path)
+    assert "--offload-arch=sm_80 --offload-arch=sm_90 --no-cuda" in native.stderr
+    arguments = run_here(build_tree, "config", "cmake-args").stdout
+    assert "-DCMAKE_CUDA_ARCHITECTURES=80-real;90-real " in arguments
+    monkeypatch.setenv("CUDAARCHS", "86")
+    assert "--offload-arch=sm_86" in added(build_tree, told, "-c", "a.cu")
+
+
+def test_without_a_gpu_every_recent_one_is_served(
+    build_tree: Path, tmp_path: Path, told: Path
+) -> None:
+    nothing = _management_library(tmp_path)
+    done = run_command(build_tree / "bin" / "mneme-offload-arch", "--tell", **nothing)
+    assert re.fullmatch(
+        r"built with --offload-arch=sm_80 --offload-arch=sm_90 .*--cuda-include-ptx=sm_90.*, "
+        r"as no GPU is at hand\n",
+        done.stdout,
+    )
+    said = run_command(
+        *(build_tree / "bin" / "mneme-cxx", "-v", "-c", "a.cu"), MNEME_CLANGXX=str(told), **nothing
+    )
+    assert said.stderr.startswith("mneme-cxx: built with --offload-arch=sm_80 ")
+
+
+def test_a_list_that_is_none_is_named(build_tree: Path, tmp_path: Path) -> None:
+    done = run_command(build_tree / "bin" / "mneme-cxx", "-c", "a.cu", CUDAARCHS="ampere")
+    assert done.returncode == 1
+    assert done.stderr.startswith("mneme-offload-arch: CUDAARCHS: 'ampere' is not a list of")
+
+
+# The runtime, which nvcc links without being asked.
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_runtime_is_linked_without_being_named(
+    steps: int, build_tree: Path, tmp_path: Path
+) -> None:
+    compiler = build_tree / "bin" / "mneme-cxx"
+    shutil.copy(HERE / "wrapped" / "first.cu", tmp_path / "a.cu")
+    (tmp_path / "main.cpp").write_text("int main() {}\n")
+    inputs = ["a.cu"]
+    if steps == 2:
+        done = run_command(compiler, f"-I{HERE}", "-fPIC", "-c", "a.cu", "-o", "a.o", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        inputs = ["a.o"]
+    done = run_command(
+        compiler, f"-I{HERE}", "-shared", "-fPIC", *inputs, "-o", "a.so", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "libcudart.so" in run_command("ldd", tmp_path / "a.so").stdout
+    done = run_command(compiler, "main.cpp", "-o", "plain", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "cudart" not in run_command("ldd", tmp_path / "plain").stdout
+
+
+@pytest.mark.parametrize("given", [["-lcudart_static"], ["-l", "cudart"], ["/x/libcudart.so"]])
+def test_runtime_that_is_named_is_the_only_one(
+    given: list[str], build_tree: Path, told: Path
+) -> None:
+    assert "-lcudart" not in added(build_tree, told, "a.cu", *given)
