@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -212,10 +213,11 @@ def test_the_front_holds_what_nothing_beats() -> None:
 
 
 def test_a_round_without_usable_baseline_gives_no_ratio() -> None:
-    def measure(what: ExperimentConfiguration, *, is_cold: bool) -> Any:
-        result = steady(what)
-        result.verified = what.codegen_opt != 0
-        return lambda: result
+    def measure(round_of: Sequence[ExperimentConfiguration], *, is_cold: bool) -> Any:
+        results = [steady(one) for one in round_of]
+        for result, one in zip(results, round_of, strict=True):
+            result.verified = one.codegen_opt != 0
+        return [lambda result=result: result for result in results]
 
     rounds = FinalRound(measure, config(0))
     assert rounds.gain(trial(0, 1.0, config(1))) is None
@@ -225,8 +227,9 @@ def test_a_round_without_usable_baseline_gives_no_ratio() -> None:
 def gain_of(warm: tuple[int, int], cold: tuple[int, int]) -> Any:
     """The gain of a candidate; times of the baseline and of it, nanoseconds."""
 
-    def measure(what: ExperimentConfiguration, *, is_cold: bool) -> Any:
-        return lambda: measured(what, [(cold if is_cold else warm)[what.codegen_opt]] * 5)
+    def measure(round_of: Sequence[ExperimentConfiguration], *, is_cold: bool) -> Any:
+        times = cold if is_cold else warm
+        return [lambda one=one: measured(one, [times[one.codegen_opt]] * 5) for one in round_of]
 
     return FinalRound(measure, config(0)).gain(trial(0, 1.0, config(1)))
 
@@ -262,11 +265,11 @@ def test_a_small_gain_of_a_short_launch_is_not_stated() -> None:
 
 def test_what_cannot_be_measured_with_cold_caches_is_stated_wider() -> None:
     def gain(**cold: Any) -> Any:
-        def measure(what: ExperimentConfiguration, *, is_cold: bool) -> Any:
-            result = steady(what)
-            for name, value in cold.items() if is_cold else ():
-                setattr(result, name, value)
-            return lambda: result
+        def measure(round_of: Sequence[ExperimentConfiguration], *, is_cold: bool) -> Any:
+            results = [steady(one) for one in round_of]
+            for result, name in itertools.product(results, cold if is_cold else ()):
+                setattr(result, name, cold[name])
+            return [lambda result=result: result for result in results]
 
         rounds = FinalRound(measure, config(0))
         return rounds.gain(trial(0, 1.0, config(1))), rounds.rejected

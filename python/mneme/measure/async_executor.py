@@ -197,6 +197,20 @@ class AsyncReplayExecutor(SubmittingExecutor):
         self._engine.submit(job)
         return future
 
+    def submit_together(
+        self,
+        configs: Sequence[ExperimentConfiguration],
+        *,
+        iterations: int | None = None,
+        measuring: Measuring | None = None,
+        fresh: bool = False,
+    ) -> list[EvalFuture]:
+        """Queue configurations for the first worker, which measures them in turn."""
+        return [
+            self.submit(one, iterations=iterations, measuring=measuring, fresh=fresh, worker=0)
+            for one in configs
+        ]
+
     def tighten(self, stop_above_ns: int) -> None:
         """Lower the limit of configurations that were, or will be, submitted with a higher one.
 

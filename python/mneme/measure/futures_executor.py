@@ -108,7 +108,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._ir = b""
         self._ids = itertools.count()
         self._lock = threading.Lock()
-        self._flying: dict[EvalFuture, Future[dict[str, Any]]] = {}
+        self._flying: dict[EvalFuture, Future[list[dict[str, Any]]]] = {}
         self._landed = threading.Condition(self._lock)
         self._is_closed = False
         self._why_broken = ""
@@ -149,15 +149,36 @@ class FuturesReplayExecutor(SubmittingExecutor):
             BackendUnavailable: If the pool is broken.
         """
         del worker
+        (future,) = self.submit_together(
+            [config], iterations=iterations, measuring=measuring, fresh=fresh
+        )
+        return future
+
+    def submit_together(
+        self,
+        configs: Sequence[ExperimentConfiguration],
+        *,
+        iterations: int | None = None,
+        measuring: Measuring | None = None,
+        fresh: bool = False,
+    ) -> list[EvalFuture]:
+        """Queue configurations as one task of the pool, so that one process measures them in turn.
+
+        Raises:
+            InvalidArgument: If the executor or its pool is shut down.
+            BackendUnavailable: If the pool is broken.
+        """
         if iterations is not None and iterations < 0:
             raise InvalidArgument(f"need iterations >= 0, got {iterations}")
         options: dict[str, Any] = {"fresh": fresh, "iterations": iterations, "measuring": measuring}
-        future = EvalFuture(next(self._ids), config.copy(), self._ir or None)
+        ir = self._ir
+        futures = [EvalFuture(next(self._ids), one.copy(), ir or None) for one in configs]
         with self._lock:
             self._refuse_if_over()
-            self._counts["submitted"] += 1
+            self._counts["submitted"] += len(futures)
             self._times[0] = self._times[0] or time.monotonic()
-        arguments = (self._spec, future.job_id, config.to_dict(), future.ir or b"", options)
+        plain = [one.to_dict() for one in configs]
+        arguments = (self._spec, futures[0].job_id, plain, ir, options)
         try:
             remote = self._pool.submit(evaluate, *arguments)
         except BrokenExecutor as error:
@@ -167,9 +188,9 @@ class FuturesReplayExecutor(SubmittingExecutor):
         except RuntimeError as error:
             raise InvalidArgument(f"the pool takes no configurations: {error}") from error
         with self._lock:
-            self._flying[future] = remote
-        remote.add_done_callback(lambda done: self._land(future, done))
-        return future
+            self._flying.update(dict.fromkeys(futures, remote))
+        remote.add_done_callback(lambda done: self._land(futures, done))
+        return futures
 
     def shutdown(self, *, cancel: bool = False, wait: bool = True) -> None:
         """Take no more configurations and wait for the present ones; the pool continues.
@@ -198,29 +219,32 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 "use one that replaces its processes"
             )
 
-    def _land(self, future: EvalFuture, remote: Future[dict[str, Any]]) -> None:
+    def _land(self, futures: list[EvalFuture], remote: Future[list[dict[str, Any]]]) -> None:
+        error: MnemeError | None = None
+        results: list[ExperimentResult] = []
         try:
-            result = ExperimentResult.from_dict(remote.result())
+            results = [ExperimentResult.from_dict(one) for one in remote.result()]
         except CancelledError:
-            self._count(None)
-            future.set_error(InvalidArgument("the pool dropped this before it was done"))
-        except MnemeError as error:
-            self._count(None)
-            future.set_error(error)
-        except BaseException as error:  # noqa: BLE001 - the future reports it
-            if isinstance(error, BrokenExecutor):
-                self._why_broken = str(error)
-            sentence = f"A process of the pool failed ({type(error).__name__}: {error})"
+            error = InvalidArgument("the pool dropped this before it was done")
+        except MnemeError as failure:
+            error = failure
+        except BaseException as failure:  # noqa: BLE001 - the futures report it
+            if isinstance(failure, BrokenExecutor):
+                self._why_broken = str(failure)
+            sentence = f"A process of the pool failed ({type(failure).__name__}: {failure})"
             lost = ExperimentResult(
                 failed=True, error=sentence, result_class="failed", worker_died=True
             )
-            self._count(lost)
-            future.set_result(lost)
-        else:
-            self._count(result)
-            future.set_result(result)
+            results = [lost] * len(futures)
+        for place, future in enumerate(futures):
+            self._count(None if error else results[place])
+            if error is None:
+                future.set_result(results[place])
+            else:
+                future.set_error(error)
         with self._lock:
-            self._flying.pop(future, None)
+            for future in futures:
+                self._flying.pop(future, None)
             self._landed.notify_all()
 
     def _count(self, result: ExperimentResult | None) -> None:

@@ -19,6 +19,8 @@ from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mneme.measure.measuring import Measuring
     from mneme.measure.tolerance import Tolerance
 
@@ -72,16 +74,16 @@ _process = _Process()
 def evaluate(
     spec: RemoteSpec,
     number: int,
-    configuration: dict[str, Any],
+    configurations: Sequence[dict[str, Any]],
     ir: bytes,
     options: dict[str, Any],
-) -> dict[str, Any]:
-    """Evaluate one configuration in this process; return its result as plain values.
+) -> list[dict[str, Any]]:
+    """Evaluate configurations in this process, in turn; return their results as plain values.
 
     Args:
         spec: What to open.
         number: Unique per configuration, so that schedulers never treat two calls as equal.
-        configuration: The fields of `ExperimentConfiguration`.
+        configurations: For each the fields of `ExperimentConfiguration`.
         ir: Replaces the recorded IR unless empty.
         options: Keywords of `AsyncReplayExecutor.submit`.
 
@@ -96,14 +98,16 @@ def evaluate(
         if ir != opened.ir:
             opened.executor.set_ir(ir or None)
             opened.ir = ir
-        future = opened.executor.submit(ExperimentConfiguration.from_dict(configuration), **options)
+        submit = opened.executor.submit
+        futures = [
+            submit(ExperimentConfiguration.from_dict(one), **options) for one in configurations
+        ]
     try:
-        result = future.result()
+        results = [future.result() for future in futures]
     finally:
         with process.lock:
             opened.users -= 1
-    assert result is not None  # noqa: S101 - without timeout there is a result
-    return result.to_dict()
+    return [result.to_dict() for result in results if result is not None]
 
 
 def _this_process() -> _Process:

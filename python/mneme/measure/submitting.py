@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
 
     from typing_extensions import Self
@@ -31,6 +32,20 @@ class SubmittingExecutor(ABC):
         worker: int | None = None,
     ) -> EvalFuture:
         """Queue a configuration."""
+
+    @abstractmethod
+    def submit_together(
+        self,
+        configs: Sequence[ExperimentConfiguration],
+        *,
+        iterations: int | None = None,
+        measuring: Measuring | None = None,
+        fresh: bool = False,
+    ) -> list[EvalFuture]:
+        """Queue configurations that are measured by one process, in turn.
+
+        Only times from one device can be compared, and devices of a kind differ, too.
+        """
 
     @abstractmethod
     def shutdown(self, *, cancel: bool = False, wait: bool = True) -> None:

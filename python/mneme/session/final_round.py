@@ -107,15 +107,17 @@ def _replayed(ratio: float, low: float, high: float, rounds: int) -> Gain:
 
 
 class Measure(Protocol):
-    """Replays a configuration again; queues it at once, so that the worker need not wait."""
+    """Replays configurations again; queues them at once, so that the worker need not wait."""
 
     def __call__(
-        self, config: ExperimentConfiguration, *, is_cold: bool
-    ) -> Callable[[], ExperimentResult]:
-        """Queue a configuration, with cold caches or with caches as replays leave them.
+        self, configs: Sequence[ExperimentConfiguration], *, is_cold: bool
+    ) -> Sequence[Callable[[], ExperimentResult]]:
+        """Queue a round, with cold caches or with caches as replays leave them.
+
+        All of it is measured on one device, in this order.
 
         Returns:
-            A function that waits for the result.
+            For each configuration a function that waits for the result.
         """
 
 
@@ -159,7 +161,7 @@ class FinalRound:
         """Prepare.
 
         Args:
-            measure: Replays a configuration again, always on the same worker.
+            measure: Replays the configurations of a round again, all on the same worker.
             baseline: The configuration that all are compared with.
             metric: Computes a time from the launches of one round.
             rounds: Rounds for the gain. At least 6.
@@ -270,7 +272,8 @@ class FinalRound:
             if one.candidate.trial not in self.rejected
         }
         order = list(reversed(configs)) if number % 2 else list(configs)
-        return {trial: self._measure(configs[trial], is_cold=is_cold) for trial in order}
+        waits = self._measure([configs[trial] for trial in order], is_cold=is_cold)
+        return dict(zip(order, waits, strict=True))
 
     def _take_in(self, running: _Round, ratios: dict[int, list[float]]) -> None:
         results = {trial: wait() for trial, wait in running.items()}

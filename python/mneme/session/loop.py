@@ -73,8 +73,9 @@ class Executor(Protocol):
         """Queue a configuration; may know the keywords iterations, measuring, fresh, worker.
 
         An executor may also have `tighten(stop_above_ns)`, which lowers higher limits of queued
-        configurations to this one, and `end_hanging(least_seconds, factor)`, which fails
-        measurements that take this long and this many times as long as all before.
+        configurations to this one, `end_hanging(least_seconds, factor)`, which fails
+        measurements that take this long and this many times as long as all before, and
+        `submit_together(configs, iterations, measuring, fresh)`, which measures all on one device.
         """
 
 

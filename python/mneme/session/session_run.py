@@ -314,7 +314,7 @@ class SessionRun:
             self._executor = self._open_executor()
 
     def _warn_of_machines(self) -> None:
-        if getattr(self._executor, "can_pin", True):
+        if getattr(self._executor, "can_pin", True) or hasattr(self._executor, "submit_together"):
             return
         sentence = (
             "the executor chooses for itself where it measures, so the last rounds may compare "

@@ -181,18 +181,18 @@ def _measure(executor: Any, options: TuneOptions, baseline: CompletedCandidate) 
     cold = cold_iterations(options, baseline.metric or 0.0)
 
     def measure(
-        config: ExperimentConfiguration, *, is_cold: bool
-    ) -> Callable[[], ExperimentResult]:
-        future = submit(
-            executor,
-            config,
-            iterations=cold if is_cold else warm,
-            measuring=Measuring(cold_cache=is_cold),
-            fresh=True,
-            worker=0,
-        )
-        wait: Callable[[], ExperimentResult] = future.result
-        return wait
+        configs: Sequence[ExperimentConfiguration], *, is_cold: bool
+    ) -> list[Callable[[], ExperimentResult]]:
+        how = {
+            "iterations": cold if is_cold else warm,
+            "measuring": Measuring(cold_cache=is_cold),
+            "fresh": True,
+        }
+        if hasattr(executor, "submit_together"):
+            futures = executor.submit_together(configs, **how)
+        else:
+            futures = [submit(executor, one, **how, worker=0) for one in configs]
+        return [future.result for future in futures]
 
     return measure
 
