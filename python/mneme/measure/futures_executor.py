@@ -6,12 +6,15 @@ import itertools
 import os
 import threading
 import time
+import warnings
 from concurrent.futures import BrokenExecutor, CancelledError, Future
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
 from mneme.measure.eval_future import EvalFuture
-from mneme.measure.remote_evaluation import RemoteSpec, evaluate
+from mneme.measure.pool_processes import PoolProcess, find_processes, number_of_processes
+from mneme.measure.remote_evaluation import RemoteSpec, UnfitProcess, evaluate
 from mneme.measure.replay_executor import ir_bytes
 from mneme.measure.statistics import ExecutorStatistics
 from mneme.measure.submitting import SubmittingExecutor
@@ -30,6 +33,19 @@ if TYPE_CHECKING:
 __all__ = ["FuturesReplayExecutor"]
 
 
+# Processes that cannot measure which a configuration may meet.
+_MOST_TRIES = 20
+
+
+@dataclass(slots=True)
+class _Task:
+    """Configurations that one process measures."""
+
+    futures: list[EvalFuture]
+    arguments: tuple[Any, ...]
+    tries: int = 0
+
+
 class FuturesReplayExecutor(SubmittingExecutor):
     """Evaluates configurations with any `concurrent.futures.Executor`. Thread-safe.
 
@@ -41,26 +57,35 @@ class FuturesReplayExecutor(SubmittingExecutor):
     Configurations in flight in a pool's process that dies give failed results (`worker_died`). A
     pool that is broken by this, such as Python's own, takes no more configurations.
 
+    A process without mneme, with another version, or without the recording gets no configurations,
+    or they are tried in another one: see `prepare`.
+
     Attributes:
+        workers: The processes that can measure, once `prepare` has looked at them.
+        left_out: Why a process cannot measure, by host or address.
         can_pin: Whether `worker` selects the process that runs a configuration: no, the pool does.
     """
 
     can_pin = False
 
-    def __init__(  # noqa: PLR0913 - as AsyncReplayExecutor
+    def __init__(  # noqa: PLR0913, PLR0917 - as AsyncReplayExecutor
         self,
         pool: Executor,
         record_db: str | Path,
         record_id: str | None,
         iterations: int,
-        *,
+        results_db_dir: str | Path | None = None,
+        num_workers: int | None = None,
         warmup: int = 2,
+        *,
         tolerances: Sequence[Tolerance] = (),
         measuring: Measuring | None = None,
         timeout: float | None = None,
         capacity: int | None = None,
         device: str | None = None,
         log_directory: str | Path | None = None,
+        compile_workers: int | None = None,
+        compile_timeout: float | None = None,
     ) -> None:
         """Name the launch; nothing is opened yet.
 
@@ -69,6 +94,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
             record_db: A `<static hash>.json` file, or a directory of them.
             record_id: Dynamic hash of the launch; None if there is only one.
             iterations: Measured launches per configuration. At least 0.
+            results_db_dir: Not used: only an argument because `AsyncReplayExecutor` has it.
+            num_workers: Not used.
             warmup: Launches before the measured ones. At least 0.
             tolerances: Allowed differences from the recorded memory.
             measuring: How launches are measured; None: `iterations` of them.
@@ -79,11 +106,14 @@ class FuturesReplayExecutor(SubmittingExecutor):
             device: Device of every process; None: each finds its own.
             log_directory: Output of kernels goes to a directory per process below this one; None:
                 it is dropped.
+            compile_workers: Not used: processes that measure compile, too.
+            compile_timeout: Not used.
 
         Raises:
             NotFound: If record or instance do not exist.
             InvalidArgument: If a number is out of its range.
         """
+        del results_db_dir, num_workers, compile_workers, compile_timeout
         if iterations < 0 or warmup < 0 or (capacity is not None and capacity < 1):
             raise InvalidArgument(
                 "need iterations >= 0, warmup >= 0 and capacity >= 1; "
@@ -103,7 +133,10 @@ class FuturesReplayExecutor(SubmittingExecutor):
         )
         self.iterations = iterations
         self.warmup = warmup
-        self.capacity = capacity or 2 * _processes(pool)
+        self.capacity = capacity or 2 * number_of_processes(pool)
+        self.workers: list[PoolProcess] = []
+        self.left_out: dict[str, str] = {}
+        self._stop_above_ns = 0
         self._pool = pool
         self._ir = b""
         self._ids = itertools.count()
@@ -115,6 +148,30 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._counts = {"submitted": 0, "finished": 0, "measured": 0, "reused": 0, "failures": 0}
         self._busy_ns = 0
         self._times = [0.0, 0.0]
+
+    def prepare(self) -> None:
+        """Look at the processes of the pool: mneme of this version, the recording, a device.
+
+        What cannot measure is in `left_out`, and warned of. Dask gives it no configurations; with
+        other pools a configuration that meets it is tried again in another process.
+
+        Raises:
+            BackendUnavailable: If no process can measure.
+        """
+        found = find_processes(self._pool, self._spec)
+        self._pool, self.workers, self.left_out = found.pool, found.usable, found.left_out
+        for place, why in self.left_out.items():
+            warnings.warn(f"{place} is left out: {why}", RuntimeWarning, stacklevel=2)
+
+    def tighten(self, stop_above_ns: int) -> None:
+        """Lower the limit of configurations that will be submitted with a higher one.
+
+        The pool has those that were submitted.
+
+        Args:
+            stop_above_ns: The limit, as in `Measuring`.
+        """
+        self._stop_above_ns = stop_above_ns
 
     def set_ir(self, ir: object) -> None:
         """Use other IR for later submissions: text, a path, bitcode, a module, None."""
@@ -170,6 +227,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
         """
         if iterations is not None and iterations < 0:
             raise InvalidArgument(f"need iterations >= 0, got {iterations}")
+        if measuring is not None and 0 < self._stop_above_ns < measuring.stop_above_ns:
+            measuring = replace(measuring, stop_above_ns=self._stop_above_ns)
         options: dict[str, Any] = {"fresh": fresh, "iterations": iterations, "measuring": measuring}
         ir = self._ir
         futures = [EvalFuture(next(self._ids), one.copy(), ir or None) for one in configs]
@@ -178,9 +237,13 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._counts["submitted"] += len(futures)
             self._times[0] = self._times[0] or time.monotonic()
         plain = [one.to_dict() for one in configs]
-        arguments = (self._spec, futures[0].job_id, plain, ir, options)
+        task = _Task(futures, (self._spec, futures[0].job_id, plain, ir, options))
+        self._send(task)
+        return futures
+
+    def _send(self, task: _Task) -> None:
         try:
-            remote = self._pool.submit(evaluate, *arguments)
+            remote = self._pool.submit(evaluate, *task.arguments)
         except BrokenExecutor as error:
             self._why_broken = str(error)
             self._refuse_if_over()
@@ -188,9 +251,22 @@ class FuturesReplayExecutor(SubmittingExecutor):
         except RuntimeError as error:
             raise InvalidArgument(f"the pool takes no configurations: {error}") from error
         with self._lock:
-            self._flying.update(dict.fromkeys(futures, remote))
-        remote.add_done_callback(lambda done: self._land(futures, done))
-        return futures
+            self._flying.update(dict.fromkeys(task.futures, remote))
+        remote.add_done_callback(lambda done: self._land(task, done))
+
+    def _try_elsewhere(self, task: _Task, why: Exception) -> bool:
+        """Submit a task again that met a process which cannot measure; false: often enough."""
+        place, _, reason = str(why).partition(": ")
+        with self._lock:
+            self.left_out[place if reason else "a process"] = reason or str(why)
+        task.tries += 1
+        if task.tries >= _MOST_TRIES or self._is_closed:
+            return False
+        try:
+            self._send(task)
+        except (MnemeError, RuntimeError):
+            return False
+        return True
 
     def shutdown(self, *, cancel: bool = False, wait: bool = True) -> None:
         """Take no more configurations and wait for the present ones; the pool continues.
@@ -219,13 +295,18 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 "use one that replaces its processes"
             )
 
-    def _land(self, futures: list[EvalFuture], remote: Future[list[dict[str, Any]]]) -> None:
+    def _land(self, task: _Task, remote: Future[list[dict[str, Any]]]) -> None:
+        futures = task.futures
         error: MnemeError | None = None
         results: list[ExperimentResult] = []
         try:
             results = [ExperimentResult.from_dict(one) for one in remote.result()]
         except CancelledError:
             error = InvalidArgument("the pool dropped this before it was done")
+        except (UnfitProcess, ImportError) as failure:
+            if self._try_elsewhere(task, failure):
+                return
+            error = failure if isinstance(failure, MnemeError) else BackendUnavailable(str(failure))
         except MnemeError as failure:
             error = failure
         except BaseException as failure:  # noqa: BLE001 - the futures report it
@@ -256,12 +337,3 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 self._counts["failures"] += result.failed
                 self._counts["measured"] += result.executed and not result.reused
                 self._busy_ns += result.launched_ns
-
-
-def _processes(pool: Executor) -> int:
-    """Return the number of a pool's processes, as far as known."""
-    count = getattr(pool, "_max_workers", None)
-    client = getattr(pool, "_client", None)
-    if client is not None:
-        count = sum(client.nthreads().values())
-    return count if isinstance(count, int) and count > 0 else os.cpu_count() or 1

@@ -10,13 +10,18 @@ import fcntl
 import os
 import tempfile
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import mneme
 from mneme.devices import device_by_number, list_devices
+from mneme.errors import BackendUnavailable, MnemeError
 from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration
+from mneme.recording.recorded_execution import RecordedExecution
+from mneme.recording.records import find_instance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +29,14 @@ if TYPE_CHECKING:
     from mneme.measure.measuring import Measuring
     from mneme.measure.tolerance import Tolerance
 
-__all__ = ["RemoteSpec", "evaluate"]
+__all__ = ["RemoteSpec", "UnfitProcess", "evaluate", "examine"]
+
+# A process that cannot measure waits this long, so that tasks come to others meanwhile.
+_PAUSE_SECONDS = 0.5
+
+
+class UnfitProcess(BackendUnavailable):
+    """A process of a pool that cannot measure, whatever the configuration; names its host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +83,35 @@ class _Process:
 _process = _Process()
 
 
+def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
+    """Return host, process id and device of this process.
+
+    Args:
+        spec: What it is to open.
+        version: The version of mneme that asks.
+        number: Unique per call.
+
+    Raises:
+        UnfitProcess: If it cannot measure.
+    """
+    del number
+    if mneme.__version__ != version:
+        raise _unfit(f"has mneme {mneme.__version__}, not {version}")
+    try:
+        path, record_id = find_instance(spec.record_db, spec.record_id)
+        RecordedExecution.from_json(path).get(record_id)
+        process = _this_process()
+        with process.lock:
+            device = spec.device or _claim_device(process)
+    except MnemeError as error:
+        raise _unfit(str(error)) from error
+    return {"host": os.uname().nodename, "pid": os.getpid(), "device": device}
+
+
+def _unfit(why: str) -> UnfitProcess:
+    return UnfitProcess(f"{os.uname().nodename}: {why}")
+
+
 def evaluate(
     spec: RemoteSpec,
     number: int,
@@ -88,12 +129,17 @@ def evaluate(
         options: Keywords of `AsyncReplayExecutor.submit`.
 
     Raises:
-        MnemeError: If the recording cannot be replayed here at all.
+        UnfitProcess: If the recording cannot be opened here.
+        MnemeError: If it cannot be replayed at all.
     """
     del number
     process = _this_process()
     with process.lock:
-        opened = _open(process, spec)
+        try:
+            opened = _open(process, spec)
+        except MnemeError as error:
+            time.sleep(_PAUSE_SECONDS)
+            raise _unfit(str(error)) from error
         opened.users += 1
         if ir != opened.ir:
             opened.executor.set_ir(ir or None)
@@ -125,19 +171,24 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
     logs = None
     if spec.log_directory is None:
         logs = tempfile.TemporaryDirectory(prefix="mneme-logs-", ignore_cleanup_errors=True)
-    executor = AsyncReplayExecutor(
-        spec.record_db,
-        spec.record_id,
-        spec.iterations,
-        _log_directory(spec.log_directory) if logs is None else logs.name,
-        1,
-        spec.warmup,
-        device=spec.device or _claim_device(process),
-        timeout=spec.timeout,
-        tolerances=spec.tolerances,
-        measuring=spec.measuring,
-        compile_workers=0,
-    )
+    try:
+        executor = AsyncReplayExecutor(
+            spec.record_db,
+            spec.record_id,
+            spec.iterations,
+            _log_directory(spec.log_directory) if logs is None else logs.name,
+            1,
+            spec.warmup,
+            device=spec.device or _claim_device(process),
+            timeout=spec.timeout,
+            tolerances=spec.tolerances,
+            measuring=spec.measuring,
+            compile_workers=0,
+        )
+    except BaseException:
+        if logs is not None:
+            logs.cleanup()
+        raise
     process.opened[spec] = _Opened(executor, logs)
     return process.opened[spec]
 

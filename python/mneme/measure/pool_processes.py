@@ -1,0 +1,110 @@
+"""Looks at the processes of somebody else's pool before anything is measured in them."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import mneme
+from mneme.errors import BackendUnavailable, MnemeError
+from mneme.measure.remote_evaluation import examine
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+    from mneme.measure.remote_evaluation import RemoteSpec
+
+__all__ = ["PoolProcess", "PoolProcesses", "find_processes", "number_of_processes"]
+
+_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolProcess:
+    """A process of a pool that can measure."""
+
+    host: str
+    pid: int
+    device: str
+
+
+@dataclass(slots=True, kw_only=True)
+class PoolProcesses:
+    """What was found out about a pool."""
+
+    pool: Executor
+    """The pool without processes that cannot measure, if it lets others be chosen."""
+    usable: list[PoolProcess] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Why a process cannot measure, by host or address."""
+
+
+def find_processes(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
+    """Look at each process: mneme of this version, the recording, a device.
+
+    Raises:
+        BackendUnavailable: If there is no process that can measure.
+    """
+    client = getattr(pool, "_client", None)
+    found = _of_pool(pool, spec) if client is None else _of_dask(pool, client, spec)
+    if not found.usable:
+        told = "; ".join(f"{place}: {why}" for place, why in found.left_out.items())
+        raise BackendUnavailable(
+            f"no process of the pool can measure: {told or f'none answered in {_SECONDS:g} s'}"
+        )
+    return found
+
+
+def number_of_processes(pool: Executor) -> int:
+    """Return the number of a pool's processes, as far as known."""
+    count = getattr(pool, "_max_workers", None)
+    client = getattr(pool, "_client", None)
+    if client is not None:
+        count = sum(client.nthreads().values())
+    return count if isinstance(count, int) and count > 0 else os.cpu_count() or 1
+
+
+def _of_dask(pool: Any, client: Any, spec: RemoteSpec) -> PoolProcesses:  # noqa: ANN401 - of Dask
+    found = PoolProcesses(pool=pool)
+    addresses = list(client.nthreads())
+    good: list[str] = []
+    for address in addresses:
+        try:
+            (answer,) = client.run(examine, spec, mneme.__version__, 0, workers=[address]).values()
+        except Exception as error:  # noqa: BLE001 - whatever the worker raised
+            found.left_out[address] = _reason(error)
+        else:
+            good.append(address)
+            found.usable.append(PoolProcess(**answer))
+    if found.left_out and good:
+        found.pool = type(pool)(client, **{**pool._kwargs, "workers": good})  # noqa: SLF001 - has no other name
+    return found
+
+
+def _of_pool(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
+    found = PoolProcesses(pool=pool)
+    tasks: list[Future[dict[str, Any]]] = [
+        pool.submit(examine, spec, mneme.__version__, number)
+        for number in range(number_of_processes(pool))
+    ]
+    for task in wait(tasks, _SECONDS).done:
+        error = task.exception()
+        if error is None:
+            process = PoolProcess(**task.result())
+            if process not in found.usable:
+                found.usable.append(process)
+        else:
+            text = _reason(error)
+            place, _, why = text.partition(": ")
+            found.left_out[place if why else "a process"] = why or text
+    return found
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, MnemeError):
+        return str(error)
+    if isinstance(error, ImportError):
+        return f"mneme cannot be imported there ({error}): install it, or set PYTHONPATH"
+    return f"{type(error).__name__}: {error}"
