@@ -172,6 +172,22 @@ def test_best_of_all_jobs_is_deployed(record: Path, tmp_path: Path) -> None:
     assert kernel.variants[0].match.arch == "cpu"
 
 
+def test_no_gain_is_no_failure_of_the_deploying_job(record: Path, tmp_path: Path) -> None:
+    out = scaffold("slurm", record, tmp_path / "jobs", jobs=1, trials=2, setup="")
+    done = run("bash", out / "tune.slurm", **SLURM_VARIABLES)  # on the CPU device, as gpus is 0
+    assert done.returncode == 0, done.stderr
+    best_file = out / "results" / "job-0" / "best.json"
+    assert json.loads((best_file.parent / "config.json").read_text())["device"] == "cpu"
+    best = json.loads(best_file.read_text())
+    best_file.write_text(json.dumps({**best, "trial": -1, "gain": {**best["gain"], "ratio": 1.0}}))
+    done = run(out / "deploy_job.sh")
+    assert done.returncode == 0, done.stderr
+    assert "worth deploying" in done.stderr
+    assert not (out / "tuned.json").exists()
+    broken = scaffold("slurm", record, tmp_path / "broken", mneme=f"{sys.executable} -m nothing")
+    assert run(broken / "deploy_job.sh").returncode != 0
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 def test_slurm_runs_the_jobs(record: Path, tmp_path: Path) -> None:
