@@ -54,7 +54,7 @@ bool waitForStart() {
   return false;
 }
 
-// Of CUDA and HIP alike.
+// CUDA and HIP have the same numbers.
 constexpr int kInsufficientDriver = 35, kNoDevice = 100;
 
 int startAndLaunch(void*, const mneme_launch* launch) {
