@@ -1,11 +1,13 @@
-// Finds the closure that a call operator is called with among the arguments of a kernel
-// (lambdas.h).
+// Finds what kernels hold the closures in that they call (lambdas.h).
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Operator.h>
 
 #include "passes/lambdas.h"
+#include "passes/shielded.h"
+#include "runtime/compiler/ir/closure_calls.h"
+#include "runtime/compiler/ir/closure_content.h"
 
 namespace mneme::passes {
 namespace {
@@ -27,64 +29,48 @@ llvm::StructType* closureStructOf(const llvm::Argument& closure) {
   return nullptr;
 }
 
-/// The type of a kernel's argument as the program wrote it; null if it is not an object.
-llvm::Type* objectTypeOf(const llvm::Argument& argument) {
-  if (llvm::Type* type = argument.getPointeeInMemoryValueType())
-    return type;
-  if (argument.getType()->isStructTy())
-    return argument.getType();
-  // An object of one field is passed as that, and stored to the object first.
-  for (const llvm::User* user : argument.users())
-    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
-        store && store->getValueOperand() == &argument)
-      if (const auto* object =
-              llvm::dyn_cast<llvm::AllocaInst>(store->getPointerOperand()->stripInBoundsOffsets()))
-        return object->getAllocatedType()->isStructTy() ? object->getAllocatedType() : nullptr;
-  return nullptr;
-}
-
-void findIn(llvm::Type* type, uint64_t offset, const llvm::StructType* wanted,
-            const llvm::DataLayout& layout, llvm::SmallVectorImpl<uint64_t>& offsets) {
-  auto* object = llvm::dyn_cast<llvm::StructType>(type);
-  if (object == wanted)
-    return offsets.push_back(offset);
-  if (!object || object->isOpaque())
-    return;
-  const llvm::StructLayout* fields = layout.getStructLayout(object);
-  for (unsigned index = 0; index < object->getNumElements(); ++index)
-    findIn(object->getElementType(index), offset + fields->getElementOffset(index), wanted, layout,
-           offsets);
+llvm::SmallVector<ir::ByteRange> fieldsOf(llvm::StructType& type, const llvm::DataLayout& layout) {
+  llvm::SmallVector<ir::ByteRange> fields;
+  for (unsigned index = 0; index < type.getNumElements(); ++index)
+    if (llvm::Type* field = type.getElementType(index); field->isSingleValueType())
+      fields.push_back({layout.getStructLayout(&type)->getElementOffset(index).getFixedValue(),
+                        layout.getTypeStoreSize(field).getFixedValue()});
+  return fields;
 }
 
 } // namespace
 
-const llvm::Argument* closureArgumentOf(const llvm::Function& callOperator) {
-  for (const llvm::Argument& argument : callOperator.args())
-    if (!argument.hasStructRetAttr())
-      return argument.getType()->isPointerTy() ? &argument : nullptr;
-  return nullptr;
-}
-
-std::vector<ClosurePlace> closurePlaces(const llvm::Function& kernel,
-                                        const llvm::Function& callOperator) {
-  const llvm::Argument* closure = closureArgumentOf(callOperator);
-  llvm::StructType* type = closure ? closureStructOf(*closure) : nullptr;
-  if (!type || type->isOpaque())
-    return {};
-  const llvm::DataLayout& layout = kernel.getParent()->getDataLayout();
+std::vector<ClosurePlace> closurePlaces(const Bitcode& code, llvm::StringRef kernelName,
+                                        llvm::StringRef operatorName) {
   std::vector<ClosurePlace> places;
-  for (const llvm::Argument& argument : kernel.args()) {
-    llvm::Type* object = objectTypeOf(argument);
-    llvm::SmallVector<uint64_t, 2> offsets;
-    if (object && object->isSized())
-      findIn(object, 0, type, layout, offsets);
-    llvm::Type* const pointee = argument.getPointeeInMemoryValueType();
-    const uint64_t bytes = layout.getTypeAllocSize(pointee ? pointee : argument.getType());
-    const uint64_t closureBytes = layout.getTypeStoreSize(type);
-    for (const uint64_t offset : offsets)
-      if (offset + closureBytes <= bytes)
-        places.push_back({argument.getArgNo(), offset, closureBytes});
-  }
+  const std::string problem =
+      runShielded(code, [&](llvm::Module& module, llvm::TargetMachine& machine) {
+        llvm::Function& kernel = *module.getFunction(kernelName);
+        llvm::Function& callOperator = *module.getFunction(operatorName);
+        llvm::Argument* closure = ir::closureArgument(callOperator);
+        llvm::StructType* type = closure ? closureStructOf(*closure) : nullptr;
+        if (!type || type->isOpaque())
+          return std::string();
+        const llvm::DataLayout& layout = module.getDataLayout();
+        const llvm::SmallVector<ir::ByteRange> fields = fieldsOf(*type, layout);
+        ir::exposeClosureCalls(kernel, callOperator, fields, machine);
+        ir::ClosureContent content(kernel, callOperator);
+        for (llvm::CallBase* call : ir::callsIn(kernel, callOperator))
+          for (const ir::ByteRange& field : fields) {
+            const auto offset = static_cast<int64_t>(field.offset);
+            const std::optional<ir::ArgumentBytes> found = content.source(
+                *call->getArgOperand(closure->getArgNo()), offset, field.sizeBytes);
+            if (!found || found->offset < offset)
+              continue;
+            const ClosurePlace place{found->argument, uint64_t(found->offset - offset),
+                                     layout.getTypeAllocSize(type).getFixedValue()};
+            if (!llvm::is_contained(places, place))
+              places.push_back(place);
+          }
+        return std::string();
+      });
+  if (!problem.empty())
+    places.clear();
   return places;
 }
 

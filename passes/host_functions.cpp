@@ -14,6 +14,7 @@
 #include "passes/module_blob.h"
 #include "passes/route_launches.h"
 #include "passes/warning.h"
+#include "runtime/compiler/ir/closure_content.h"
 #include "runtime/core/abi/blob_format.h"
 #include "runtime/core/abi/mneme_jit_host.h"
 
@@ -98,7 +99,7 @@ public:
         packBlob(raw, describeHostFunction(*closure.module, name, *entry_.marks, hash), hash);
 
     const std::string lambda = closureTypeOf(*entry_.stub);
-    const llvm::Argument* const self = lambda.empty() ? nullptr : closureArgumentOf(*entry_.stub);
+    const llvm::Argument* const self = lambda.empty() ? nullptr : ir::closureArgument(*entry_.stub);
     llvm::Constant* fields[] = {number(32, MNEME_HOST_FUNCTION_ABI),
                                 number(32, entry_.marks->size()),
                                 text(name),

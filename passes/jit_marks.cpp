@@ -83,7 +83,7 @@ llvm::MapVector<llvm::Function*, Marks> readMarks(llvm::Module& module,
   for (const Annotation& annotation : readAnnotations(module))
     if (canHave(*annotation.function))
       annotations[annotation.function].push_back(annotation);
-    else if (isDeviceModule(module) && closureTypeOf(*annotation.function).empty())
+    else if (isDeviceModule(module) && !isCallOperator(*annotation.function))
       reportFatal(module, annotation.file + ":" + llvm::Twine(annotation.line),
                   "JIT annotation of '" + annotation.function->getName() +
                       "', which is not a kernel: device functions are compiled with the "

@@ -19,6 +19,7 @@
 
 #include "passes/device_module.h"
 #include "passes/lambdas.h"
+#include "passes/module_blob.h"
 #include "passes/shared_helpers.h"
 #include "passes/struct_fields.h"
 #include "passes/unrecorded_reads.h"
@@ -84,13 +85,17 @@ Array describeMarks(const Marks& marks) {
 /// Call operators of closures, whose fields may be constants once they are registered.
 Array describeLambdas(const llvm::Module& module, const llvm::Function* kernel) {
   Array result;
+  Bitcode code;
   for (const llvm::Function& function : module) {
     const std::string type = function.isDeclaration() ? "" : closureTypeOf(function);
     if (type.empty())
       continue;
     Array places;
+    if (kernel && code.empty())
+      code = bitcodeOf(module);
     if (kernel)
-      for (const ClosurePlace& place : closurePlaces(*kernel, function))
+      for (const ClosurePlace& place :
+           closurePlaces(code, kernel->getName(), function.getName()))
         places.push_back(
             Object{{"arg", place.argument}, {"offset", place.offset}, {"size", place.sizeBytes}});
     result.push_back(

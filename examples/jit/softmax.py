@@ -118,7 +118,7 @@ def main() -> int:
     values = np.random.default_rng(7).normal(size=(rows, columns)).astype(np.float32)
     if torch is not None and torch.cuda.is_available():
         where, result = "torch, GPU", with_torch_on_gpu(values)
-    elif jit.has_cuda():
+    elif jit.has_cuda:
         where, result = "NumPy, CUDA", with_managed_memory(values)
     else:
         where, result = f"{'NumPy' if torch is None else 'torch'}, host", on_host(values)

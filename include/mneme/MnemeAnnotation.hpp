@@ -2,6 +2,7 @@
 // dependency; a program that is not being recorded pays one call.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,12 @@ struct Metadata {
   std::optional<std::string> tag = std::nullopt; ///< name of the buffer in reports
 };
 
+inline bool operator==(const Metadata& a, const Metadata& b) {
+  return a.builtin == b.builtin && a.threshold == b.threshold &&
+         a.threshold_kind == b.threshold_kind && a.norm == b.norm && a.tag == b.tag;
+}
+inline bool operator!=(const Metadata& a, const Metadata& b) { return !(a == b); }
+
 namespace detail {
 
 template <class T> inline constexpr bool isHalf = std::is_same_v<T, __half>;
@@ -71,11 +78,9 @@ template <class T> constexpr BuiltinDType builtinOf() {
 
 } // namespace detail
 
-/// Attaches `metadata` to the allocation that starts at `ptr`, until it is freed. Annotating again
-/// replaces it. Returns whether anybody took note: false when the program is not being recorded.
-inline bool annotate(const void* ptr, Metadata metadata) {
-  if (!mneme_set_metadata_for_ptr)
-    return false;
+namespace detail {
+
+inline mneme_ptr_metadata plainOf(const Metadata& metadata) {
   mneme_ptr_metadata plain{};
   plain.version = MNEME_METADATA_VERSION;
   plain.builtin = static_cast<std::uint8_t>(metadata.builtin);
@@ -83,6 +88,17 @@ inline bool annotate(const void* ptr, Metadata metadata) {
   plain.norm = static_cast<std::uint8_t>(metadata.norm);
   plain.threshold = metadata.threshold;
   plain.tag = metadata.tag ? metadata.tag->c_str() : nullptr;
+  return plain;
+}
+
+} // namespace detail
+
+/// Attaches `metadata` to the allocation that starts at `ptr`, until it is freed. Annotating again
+/// replaces it. Returns whether anybody took note: false when the program is not being recorded.
+inline bool annotate(const void* ptr, Metadata metadata) {
+  if (!mneme_set_metadata_for_ptr)
+    return false;
+  const mneme_ptr_metadata plain = detail::plainOf(metadata);
   return mneme_set_metadata_for_ptr(ptr, &plain) != 0;
 }
 
@@ -95,6 +111,29 @@ template <class T> bool annotate(T* ptr, Metadata metadata = {}) {
   if (metadata.builtin == BuiltinDType::U8)
     metadata.builtin = detail::builtinOf<std::remove_cv_t<T>>();
   return annotate(static_cast<const void*>(ptr), std::move(metadata));
+}
+
+/// Attaches `metadata` to `bytes` bytes from `begin` on, anywhere in an allocation, until it is
+/// freed. Annotating the same bytes again replaces it; what is said about the whole allocation
+/// holds for the rest of it. Bytes that are in no allocation, that are not a whole number of
+/// elements or that overlap other annotated bytes are left out with a message of the recorder.
+inline bool annotate(const void* begin, std::size_t bytes, Metadata metadata) {
+  if (!mneme_set_metadata_for_region)
+    return false;
+  const mneme_ptr_metadata plain = detail::plainOf(metadata);
+  return mneme_set_metadata_for_region(begin, bytes, &plain) != 0;
+}
+
+inline bool annotate(void* begin, std::size_t bytes, Metadata metadata) {
+  return annotate(static_cast<const void*>(begin), bytes, std::move(metadata));
+}
+
+/// Same, with the element type from the pointer unless `metadata` names another. These are bytes,
+/// too, not elements.
+template <class T> bool annotate(T* begin, std::size_t bytes, Metadata metadata) {
+  if (metadata.builtin == BuiltinDType::U8)
+    metadata.builtin = detail::builtinOf<std::remove_cv_t<T>>();
+  return annotate(static_cast<const void*>(begin), bytes, std::move(metadata));
 }
 
 } // namespace mneme

@@ -6,6 +6,7 @@
 #ifndef MNEME_ANNOTATION_H
 #define MNEME_ANNOTATION_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -32,6 +33,13 @@ __attribute__((weak)) int mneme_set_metadata_for_ptr(const void* ptr,
 /* The tag stays valid until the metadata of `ptr` is set again or erased. */
 __attribute__((weak)) int mneme_get_metadata_for_ptr(const void* ptr, mneme_ptr_metadata* metadata);
 __attribute__((weak)) int mneme_erase_metadata_for_ptr(const void* ptr);
+
+/* The same of `bytes` bytes from `begin` on, anywhere in a live allocation, until it is freed. Another
+ * call for the same bytes replaces it; what is set for the whole allocation holds for the rest. Returns
+ * 0, and says why in the recorder's messages, for bytes that are not in one allocation, that are no
+ * whole number of elements, or that overlap others with metadata. */
+__attribute__((weak)) int mneme_set_metadata_for_region(const void* begin, size_t bytes,
+                                                        const mneme_ptr_metadata* metadata);
 
 #ifdef __cplusplus
 }

@@ -32,10 +32,12 @@ inline void disable() {
 }
 
 /// Loads an LLVM pass plugin into the compiler of marked code and appends `Pipeline`, which is not
-/// empty, to the pipeline in force ("default<O3>" if none is). The same pair twice counts once.
+/// empty, to the pipeline in force (that of PROTEUS_OPT_LEVEL if no other is named). The same pair twice counts once.
 inline void registerJITPassPlugin(const std::string& Path, const std::string& Pipeline) {
-  if (Path.empty() || Pipeline.empty())
-    reportFatalError("registerJITPassPlugin needs a path and a pipeline");
+  if (Path.empty())
+    reportFatalError("JIT pass plugin path must be non-empty");
+  if (Pipeline.empty())
+    reportFatalError("JIT pass plugin pipeline must be non-empty");
   if (mneme_jit_add_pass_plugin)
     mneme_jit_add_pass_plugin(Path.c_str(), Pipeline.c_str());
 }

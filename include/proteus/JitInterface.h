@@ -6,9 +6,16 @@
 //   void g(int* weights, int n) { proteus::jit_array(weights, n); ... }    // from inside
 #pragma once
 
+// Programs rely on some of these being included here.
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <proteus/CompilerInterfaceTypes.h>
 #include <proteus/Init.h>
@@ -19,12 +26,10 @@
 #define PROTEUS_HOST_DEVICE
 #endif
 
+struct mneme_closure_note;
 extern "C" {
 // Weak: null in a program that is not linked with libmneme_rt.
-[[gnu::weak]] void mneme_jit_lambda_value(int slot, int offset, int32_t type, const void* value,
-                                          std::size_t sizeBytes);
-[[gnu::weak]] void mneme_jit_register_lambda(const char* type, const void* closure,
-                                             std::size_t sizeBytes);
+[[gnu::weak]] void mneme_jit_note_closure(mneme_closure_note* note);
 }
 
 namespace proteus {
@@ -84,54 +89,89 @@ template <typename T, std::size_t MaxN, int UniqueID = 0>
 }
 #endif
 
-namespace detail {
-
-template <typename T> constexpr int32_t constantTypeOf() {
-  using V = std::remove_cv_t<T>;
-  if constexpr (std::is_enum_v<V>)
-    return constantTypeOf<std::underlying_type_t<V>>();
-  else if constexpr (std::is_same_v<V, bool>)
-    return BOOL;
-  else if constexpr (std::is_pointer_v<V>)
-    return PTR;
-  else if constexpr (std::is_same_v<V, float>)
-    return FLOAT;
-  else if constexpr (std::is_same_v<V, double>)
-    return DOUBLE;
-  else if constexpr (std::is_same_v<V, long double>)
-    return LONG_DOUBLE;
-  else
-    return sizeof(V) == 1 ? INT8 : sizeof(V) == 2 ? INT16 : sizeof(V) == 4 ? INT32 : INT64;
-}
-
-/// Bytes of a value that have a meaning.
-template <typename T>
-constexpr std::size_t ConstantBytes =
-    std::is_same_v<std::remove_cv_t<T>, long double> && sizeof(T) == 16 ? 10 : sizeof(T);
-
-} // namespace detail
-
 /// The value that a captured variable of a lambda has: `[=, A = proteus::jit_variable(A)]`. It
-/// becomes a constant once the lambda is registered. The compiler plugin fills in the rest.
-template <typename T>
-[[gnu::noinline]] T jit_variable(T V, int Pos = -1, int Offset = -1,
-                                 [[maybe_unused]] const char* Lambda = "") noexcept {
+/// becomes a constant once the lambda is registered. The compiler plugin fills in `Slot`.
+template <typename T> [[gnu::noinline]] T jit_variable(T V, int Slot = -1) noexcept {
   static_assert(std::is_scalar_v<T>, "only scalars can become a constant");
-  if (Pos >= 0 && detail::constantTypeOf<T>() == INT16)
+  if (Slot >= 0 && !std::is_pointer_v<T> && sizeof(T) == sizeof(short))
     reportFatalError("JIT Incompatible type in runtime constant: " + std::to_string(INT16));
-  if (Pos >= 0 && mneme_jit_lambda_value)
-    mneme_jit_lambda_value(Pos, Offset, detail::constantTypeOf<T>(), &V, detail::ConstantBytes<T>);
   return V;
 }
 
-/// Takes note of what jit_variable() gave to a lambda, before it is called or launched. Without new
-/// values it keeps those it had. Host: the lambda needs annotate("jit"); device: the kernel does.
-template <typename T>
-[[gnu::noinline]] T&& register_lambda(T&& L, const char* Symbol = "") noexcept {
-  if (*Symbol && mneme_jit_register_lambda)
-    mneme_jit_register_lambda(Symbol, static_cast<const void*>(__builtin_addressof(L)),
-                              sizeof(std::remove_reference_t<T>));
+namespace detail {
+
+/// FNV-1a of a closure type's name.
+template <typename L> constexpr std::uint64_t functorId() {
+  std::uint64_t Hash = 0xcbf29ce484222325;
+  for (const char* At = __PRETTY_FUNCTION__; *At; ++At)
+    Hash = (Hash ^ static_cast<unsigned char>(*At)) * 0x100000001b3;
+  return Hash;
+}
+
+/// A registered lambda: it is called as the lambda is, and holds its variables by itself.
+template <std::uint64_t ID, typename L> struct LambdaFunctorWrapper {
+  using LambdaType = L;
+  static constexpr std::uint64_t functor_id = ID;
+  L lambda;
+
+  template <typename... A>
+  PROTEUS_HOST_DEVICE auto operator()(A&&... Args) const
+      -> decltype(std::declval<const L&>()(std::forward<A>(Args)...)) {
+    return lambda(std::forward<A>(Args)...);
+  }
+  template <typename... A>
+  PROTEUS_HOST_DEVICE auto operator()(A&&... Args)
+      -> decltype(std::declval<L&>()(std::forward<A>(Args)...)) {
+    return lambda(std::forward<A>(Args)...);
+  }
+};
+
+template <typename T> inline constexpr bool IsRegistered = false;
+template <std::uint64_t ID, typename L>
+inline constexpr bool IsRegistered<LambdaFunctorWrapper<ID, L>> = true;
+
+/// The compiler plugin fills in `Note`; it knows the closure's type by the distance of the two.
+template <typename L>
+[[gnu::noinline]] void noteClosure(const L* /*Begin*/, const L* /*End*/,
+                                   mneme_closure_note* Note = nullptr) noexcept {
+  if (Note && mneme_jit_note_closure)
+    mneme_jit_note_closure(Note);
+}
+
+template <typename T> void noteClosureOf(const T& Lambda) noexcept {
+  static_assert(!IsRegistered<T>, "the lambda is registered already: use what that returned");
+  const T* const At = std::addressof(Lambda);
+  noteClosure(At, At + 1);
+}
+
+} // namespace detail
+
+#ifdef PROTEUS_NODISCARD_LAMBDAS
+#define PROTEUS_REGISTERED [[nodiscard]]
+#else
+#define PROTEUS_REGISTERED
+#endif
+
+#ifdef PROTEUS_LAMBDAS_BY_REFERENCE
+/// What jit_variable() gave to a lambda becomes constant where it is called or launched from now
+/// on. Host: the lambda needs annotate("jit"); device: the kernel does.
+template <typename T> PROTEUS_REGISTERED T&& register_lambda(T&& L) noexcept {
+  detail::noteClosureOf(L);
   return static_cast<T&&>(L);
 }
+#else
+/// What jit_variable() gave to a lambda becomes constant where it is called or launched from now
+/// on, as itself or as the copy that this returns. Host: the lambda needs annotate("jit"); device:
+/// the kernel does. A lambda that cannot be copied is returned as a reference.
+template <typename T> PROTEUS_REGISTERED decltype(auto) register_lambda(T&& L) noexcept {
+  using Lambda = std::decay_t<T>;
+  detail::noteClosureOf(L);
+  if constexpr (std::is_constructible_v<Lambda, T&&>)
+    return detail::LambdaFunctorWrapper<detail::functorId<Lambda>(), Lambda>{static_cast<T&&>(L)};
+  else
+    return static_cast<T&&>(L);
+}
+#endif
+#undef PROTEUS_REGISTERED
 
 } // namespace proteus

@@ -22,6 +22,13 @@ public:
                 unsigned Line = __builtin_LINE())
       : MLIRJitModule(parseTargetModel(Target, File, Line), std::move(Code), File, Line) {}
 
+  /// The function of this name, or the kernel in modules for a GPU.
+  void* getFunctionAddress(const std::string& Name, const char* CallerFile = __builtin_FILE(),
+                           unsigned CallerLine = __builtin_LINE()) {
+    return isGPUTargetModel(Target) ? getKernelAddress(Name, CallerFile, CallerLine)
+                                    : TextModule::getFunctionAddress(Name, CallerFile, CallerLine);
+  }
+
 private:
   std::shared_ptr<CompiledLibrary> compileCode() override;
 };

@@ -22,18 +22,24 @@ from proteus.modules import Function, Kernel, Module, compile  # noqa: A004 - do
 from proteus.types import Type, f32, f64, i8, i32, i64, ptr, u32, u64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     active_backend: str
     active_backend_variant: str
+    has_cuda: bool
+    """Whether the backend's kernels are CUDA's."""
+    has_hip: bool
+    """Whether they are HIP's."""
+    has_mlir: bool
+    """Whether modules of MLIR can be compiled here: mlir-opt is installed."""
 
-# Without active_backend and active_backend_variant: a star would choose one.
+# A star chooses the backend.
 __all__ = [
     "Function",
     "Kernel",
     "Module",
     "Type",
     "__version__",
+    "active_backend",
+    "active_backend_variant",
     "available_backend_variants",
     "available_backends",
     "compile",
@@ -51,40 +57,14 @@ __all__ = [
 ]
 
 
-class _Answer:
-    """Yes or no, for scripts that write `has_cuda` and for those that write `has_cuda()`."""
-
-    def __init__(self, ask: Callable[[], bool]) -> None:
-        self._ask = ask
-
-    def __call__(self) -> bool:
-        return self._ask()
-
-    def __bool__(self) -> bool:
-        return self()
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self) == other
-
-    def __hash__(self) -> int:
-        return hash(bool(self))
-
-    def __repr__(self) -> str:
-        return repr(bool(self))
-
-
-has_cuda = _Answer(lambda: active().kind == "cuda")
-"""Whether the backend's kernels are CUDA's; may be called, too."""
-has_hip = _Answer(lambda: active().kind == "rocm")
-"""Whether they are HIP's; may be called, too."""
-has_mlir = _Answer(engine.has_mlir)
-"""Whether modules of MLIR can be compiled here: mlir-opt is installed; may be called, too."""
-
-
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> str | bool:
     # Asking chooses a backend, which a script may want to name before.
     if name == "active_backend":
         return active().kind
     if name == "active_backend_variant":
         return active().variant
+    if name in {"has_cuda", "has_hip"}:
+        return active().kind == ("cuda" if name == "has_cuda" else "rocm")
+    if name == "has_mlir":
+        return engine.has_mlir()
     raise AttributeError(f"module 'proteus' has no attribute '{name}'")

@@ -285,7 +285,7 @@ void CompileJob::specialize(llvm::Function& kernel) {
   const Stage stage("specializeIR", times_.specialize);
   const TraceText trace = request_.outputs & MNEME_OUTPUT_TRACE ? &outputs_.trace : nullptr;
   specializeArguments(kernel, request_.specializedArgs, request_.specializedArgCount, trace);
-  specializeLambdas(trace);
+  specializeLambdas(kernel, trace);
   specializeSharedArrays(*module_, trace);
   specializeDimensions(trace);
   specializeStructs(kernel, trace); // inlines the functions that the others look for
@@ -299,19 +299,19 @@ void CompileJob::specialize(llvm::Function& kernel) {
     kernel.setName(kernelName());
 }
 
-/// The values of one call operator lie together.
-void CompileJob::specializeLambdas(TraceText trace) {
-  for (size_t begin = 0, end = 0; begin < request_.lambdaValueCount; begin = end) {
-    const mneme_lambda_value* const values = request_.lambdaValues + begin;
-    const llvm::StringRef name(values->function ? values->function : "");
-    while (end < request_.lambdaValueCount && name == request_.lambdaValues[end].function)
-      ++end;
-    llvm::Function* function = module_->getFunction(name);
-    if (!function || function->isDeclaration())
-      continue;
-    keepLocalsInRegisters(*function);
-    makeFieldsConstant(*function, values, end - begin, trace);
-  }
+/// For the CPU device, too, the code is still that of a GPU.
+std::unique_ptr<llvm::TargetMachine> CompileJob::ownMachine() const {
+  std::unique_ptr<llvm::TargetMachine> machine = ir::machineFor(*module_);
+  if (!machine)
+    throw Error(ErrorCode::Internal,
+                "this LLVM makes no code for '" + compat::moduleTriple(*module_).str() + "'");
+  return machine;
+}
+
+void CompileJob::specializeLambdas(llvm::Function& kernel, TraceText trace) {
+  if (request_.lambdaValueCount > 0)
+    specializeClosures(kernel, {request_.lambdaValues, request_.lambdaValueCount}, *ownMachine(),
+                       trace);
 }
 
 void CompileJob::specializeStructs(llvm::Function& kernel, TraceText trace) {
@@ -321,12 +321,7 @@ void CompileJob::specializeStructs(llvm::Function& kernel, TraceText trace) {
   };
   if (llvm::none_of(values, isMember))
     return;
-  // For the CPU device, too, the code is still that of a GPU.
-  const std::unique_ptr<llvm::TargetMachine> machine = ir::machineFor(*module_);
-  if (!machine)
-    throw Error(ErrorCode::Internal,
-                "this LLVM makes no code for '" + compat::moduleTriple(*module_).str() + "'");
-  specializeMembers(kernel, values, *machine, trace);
+  specializeMembers(kernel, values, *ownMachine(), trace);
 }
 
 void CompileJob::specializeDimensions(TraceText trace) {

@@ -74,7 +74,8 @@ private:
   void optimize();
   llvm::PipelineTuningOptions tuning() const;
   void lowerForCpu();
-  void specializeLambdas(TraceText trace);
+  std::unique_ptr<llvm::TargetMachine> ownMachine() const;
+  void specializeLambdas(llvm::Function& kernel, TraceText trace);
   void specializeStructs(llvm::Function& kernel, TraceText trace);
   void specializeDimensions(TraceText trace);
   void placeEarly();

@@ -83,7 +83,10 @@ void HostJob::specialize(llvm::Function& function) {
   specializeArguments(function, request_.specializedArgs, request_.specializedArgCount, trace);
   if (request_.lambdaValueCount > 0) {
     runPasses(*module_, *machine_, "function(mem2reg)", {});
-    makeFieldsConstant(function, request_.lambdaValues, request_.lambdaValueCount, trace);
+    llvm::SmallVector<const mneme_lambda_value*> values;
+    for (size_t index = 0; index < request_.lambdaValueCount; ++index)
+      values.push_back(&request_.lambdaValues[index]);
+    makeFieldsConstant(function, values, trace);
   }
   if (request_.symbol && *request_.symbol)
     function.setName(request_.symbol);

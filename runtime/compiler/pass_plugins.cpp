@@ -34,8 +34,8 @@ PassPlugins::PassPlugins(const char* const* paths, size_t count) {
     llvm::Expected<llvm::PassPlugin> plugin = llvm::PassPlugin::Load(paths[index]);
     if (!plugin)
       throw Error(ErrorCode::BackendUnavailable,
-                  "the pass plugin '" + std::string(paths[index]) +
-                      "' cannot be loaded: " + llvm::toString(plugin.takeError()));
+                  "Failed to load JIT pass plugin '" + std::string(paths[index]) +
+                      "': " + llvm::toString(plugin.takeError()));
     plugins_.push_back(*plugin);
   }
 }

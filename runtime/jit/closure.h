@@ -1,8 +1,10 @@
-// Room jit: finds the registered values of a lambda. Lambdas of one type may be registered with
-// several sets of values; a launch needs those of its own closures.
+// Room jit: the fields of closures that become constants, and their values in a call.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "runtime/core/abi/mneme_jit_lambda.h"
@@ -14,17 +16,36 @@ namespace mneme::jit {
 class Closure {
 public:
   /// `entry` lives as long as the process. Without `places` the closures cannot be found.
-  Closure(const mneme_lambda& entry, std::vector<embed::ClosurePlace> places)
+  Closure(const mneme_closure& entry, std::vector<embed::ClosurePlace> places)
       : entry_(&entry), places_(std::move(places)) {}
 
-  /// Returns the registered values that all closures in these arguments have, the latest
-  /// registration first. Null if there are none, or if the type was never registered.
-  const mneme_lambda_values* values(void** args) const noexcept;
+  /// The fields of this type; null until a lambda of it is registered.
+  const mneme_closure_fields* fields() const noexcept {
+    return __atomic_load_n(&entry_->fields, __ATOMIC_ACQUIRE);
+  }
+
+  /// Calls `visit(place, field, value)` for each of these fields in each closure among the
+  /// arguments; ends when it returns false, and returns whether it never did.
+  template <typename Visit>
+  bool visit(const mneme_closure_fields* fields, void** args, Visit&& visit) const {
+    if (!fields)
+      return true;
+    for (const embed::ClosurePlace& place : places_) {
+      const auto* closure = static_cast<const std::byte*>(args[place.argument]) + place.offset;
+      if (place.isPointee)
+        std::memcpy(&closure, args[place.argument], sizeof(closure));
+      for (uint64_t index = 0; index < fields->count; ++index) {
+        const mneme_closure_field& field = fields->fields[index];
+        if (field.offset + uint64_t{field.sizeBytes} <= place.sizeBytes &&
+            !visit(place, field, closure + field.offset))
+          return false;
+      }
+    }
+    return true;
+  }
 
 private:
-  bool holds(const mneme_lambda_values& values, void** args) const noexcept;
-
-  const mneme_lambda* entry_;
+  const mneme_closure* entry_;
   std::vector<embed::ClosurePlace> places_;
 };
 

@@ -18,13 +18,18 @@
 namespace mneme::jit {
 namespace {
 
-compile::PassPlugin readPlugin(const std::string& path) {
-  const std::string absolute = std::filesystem::absolute(path).string();
+/// One that cannot be read is refused by the compiler, if that needs it.
+compile::PassPlugin readPlugin(const mneme_pass_plugin& plugin) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::string path = fs::canonical(plugin.path, error).string();
+  if (error)
+    path = fs::absolute(plugin.path).string();
   try {
-    const auto content = apart([&] { return readFile(absolute); });
-    return {absolute, hash64(content)};
-  } catch (const Error& error) {
-    refuse(("the pass plugin '" + path + "' cannot be loaded: " + error.what()).c_str());
+    const auto content = apart([&] { return readFile(path); });
+    return {path, hash64(content)};
+  } catch (const Error&) {
+    return {path, hash64(path + plugin.pipeline)};
   }
 }
 
@@ -33,7 +38,7 @@ std::unique_ptr<const PassPlugins> readAll(const mneme_pass_plugins& registered)
   for (uint64_t index = 0; index < registered.count; ++index) {
     const mneme_pass_plugin& plugin = registered.plugins[index];
     all->pipelines += std::string(",") + plugin.pipeline;
-    all->plugins.push_back(readPlugin(plugin.path));
+    all->plugins.push_back(readPlugin(plugin));
   }
   return all;
 }
@@ -54,9 +59,8 @@ const PassPlugins* presentPassPlugins() {
   return plugins.get();
 }
 
-void addPassPlugins(compile::Request& request, const PassPlugins& plugins,
-                    const std::string& pipeline) {
-  request.passes = (pipeline.empty() ? "default<O3>" : pipeline) + plugins.pipelines;
+void addPassPlugins(compile::Request& request, const PassPlugins& plugins) {
+  request.passes += plugins.pipelines;
   request.plugins = plugins.plugins;
 }
 

@@ -16,12 +16,11 @@ struct PassPlugins {
 };
 
 /// Returns the plugins that the program has registered so far; null if there are none. Reads each
-/// file once. Ends the program if one cannot be read, as the reference tool does. Thread-safe.
+/// file once. Thread-safe.
 const PassPlugins* presentPassPlugins();
 
-/// Sets a request's passes to `pipeline` (empty: LLVM's own) followed by those of the plugins.
-void addPassPlugins(compile::Request& request, const PassPlugins& plugins,
-                    const std::string& pipeline);
+/// Appends the passes of the plugins to a request's own.
+void addPassPlugins(compile::Request& request, const PassPlugins& plugins);
 
 /// Ends the program if `error`, from compiling marked code, says that a plugin cannot be loaded or
 /// that the pipeline is invalid.

@@ -52,20 +52,24 @@ Kernel::Kernel(KernelCode code, std::vector<tuned::Variant> variants,
       decisive_.emplace_back(mark);
   if (isMarked())
     for (const embed::CallOperator& lambda : code_.blob->lambdas)
-      if (const mneme_lambda* entry = mneme_jit_find_lambda(lambda.type.c_str()))
+      if (const mneme_closure* entry = mneme_jit_find_closure(lambda.type.c_str()))
         lambdas_.push_back({lambda.function, Closure(*entry, lambda.places)});
 }
 
 std::vector<compile::LambdaValue> Kernel::lambdaValues(void** args) const {
   std::vector<compile::LambdaValue> all;
   for (const KernelLambda& lambda : lambdas_)
-    if (const mneme_lambda_values* values = lambda.closure.values(args))
-      for (uint64_t index = 0; index < values->fieldCount; ++index) {
-        const mneme_lambda_field& field = values->fields[index];
-        const auto* bytes = reinterpret_cast<const std::byte*>(field.value);
-        all.push_back(
-            {lambda.function, field.slot, field.offset, {bytes, bytes + field.sizeBytes}});
-      }
+    lambda.closure.visit(lambda.closure.fields(), args,
+                         [&](const embed::ClosurePlace& place, const mneme_closure_field& field,
+                             const std::byte* value) {
+                           all.push_back({.function = lambda.function,
+                                          .slot = field.slot,
+                                          .offset = field.offset,
+                                          .argument = place.argument,
+                                          .place = place.offset,
+                                          .value = {value, value + field.sizeBytes}});
+                           return true;
+                         });
   return all;
 }
 
@@ -98,10 +102,15 @@ bool Kernel::isSame(const Remembered& one, const LaunchShape& shape, void** args
     value += size;
   }
   for (const KernelLambda& lambda : lambdas_) {
-    const mneme_lambda_values* known = nullptr;
+    const mneme_closure_fields* known = nullptr;
     std::memcpy(&known, value, sizeof(known));
     value += sizeof(known);
-    if (known != lambda.closure.values(args)) // equal contents are one object
+    const auto isKnown = [&](const auto&, const mneme_closure_field& field, const std::byte* now) {
+      const std::byte* const before = value;
+      value += field.sizeBytes;
+      return sameBytes(before, now, field.sizeBytes);
+    };
+    if (known != lambda.closure.fields() || !lambda.closure.visit(known, args, isKnown))
       return false;
   }
   return true;
@@ -137,9 +146,15 @@ std::vector<std::byte> Kernel::valuesOf(void** args) const {
     values.insert(values.end(), value, value + size);
   }
   for (const KernelLambda& lambda : lambdas_) {
-    const mneme_lambda_values* const present = lambda.closure.values(args);
+    const mneme_closure_fields* const present = lambda.closure.fields();
     const auto* bytes = reinterpret_cast<const std::byte*>(&present);
     values.insert(values.end(), bytes, bytes + sizeof(present));
+    lambda.closure.visit(
+        present, args,
+        [&](const auto&, const mneme_closure_field& field, const std::byte* value) {
+          values.insert(values.end(), value, value + field.sizeBytes);
+          return true;
+        });
   }
   return values;
 }
@@ -181,6 +196,9 @@ BinaryAnswer Kernel::findBinary(size_t variant, int device, const BinarySpec& sp
   }
   for (const compile::LambdaValue& field : spec.lambdaValues) {
     appendBytes(key, field.slot);
+    appendBytes(key, field.offset);
+    appendBytes(key, field.argument);
+    appendBytes(key, field.place);
     appendBytes(key, field.value.size());
     key += field.function;
     key.append(reinterpret_cast<const char*>(field.value.data()), field.value.size());

@@ -80,7 +80,7 @@ public:
   const std::vector<ValueSource>& decisive() const noexcept { return decisive_; }
   /// The values that become constants in binaries of a variant, in ascending order of arguments.
   std::vector<ValueSource> valueSources(const tuned::Variant& variant) const;
-  /// Returns the registered values of the closures among these arguments.
+  /// Returns the values of fields of registered closures among these arguments.
   std::vector<compile::LambdaValue> lambdaValues(void** args) const;
   const KernelCode& code() const noexcept { return code_; }
   const std::vector<tuned::Variant>& variants() const noexcept { return variants_; }

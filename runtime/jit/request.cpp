@@ -179,7 +179,7 @@ compile::Request makeRequest(const KernelCode& code, const tuned::Variant& varia
     std::ranges::copy(std::initializer_list<uint32_t>{block.x, block.y, block.z}, request.block);
     request.wantTrace = spec.wantsTrace;
     if (spec.plugins)
-      addPassPlugins(request, *spec.plugins, variant.namesPipeline ? variant.pipeline : "");
+      addPassPlugins(request, *spec.plugins);
     const uint64_t hash = requestHash(code, request);
     request.symbol = jitSymbol(code.name, hash, code.module->vendor);
     request.cacheName = spec.rank + "-cache-jit-" + std::to_string(hash) + ".o";

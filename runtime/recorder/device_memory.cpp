@@ -275,6 +275,31 @@ bool Memory::annotate(const void* pointer, const artifact::Annotation& annotatio
   return true;
 }
 
+std::string Memory::annotatePart(const void* begin, uint64_t sizeBytes,
+                                 const artifact::Annotation& annotation) {
+  const std::unique_lock lock(mutex_);
+  const auto next = live_.upper_bound(addressOf(begin));
+  const uint64_t offset =
+      next == live_.begin() ? 0 : addressOf(begin) - std::prev(next)->second.address;
+  if (next == live_.begin() || offset >= std::prev(next)->second.sizeBytes)
+    return "no live allocation holds them";
+  Allocation& owner = std::prev(next)->second;
+  if (sizeBytes > owner.sizeBytes - offset)
+    return "the allocation ends before them, after " + std::to_string(owner.sizeBytes - offset) +
+           " bytes";
+  const artifact::AnnotatedPart part{offset, sizeBytes, annotation};
+  auto place = std::find_if(owner.parts.begin(), owner.parts.end(), [&](const auto& other) {
+    return other.offset + other.sizeBytes > offset;
+  });
+  if (place != owner.parts.end() && place->offset == offset && place->sizeBytes == sizeBytes)
+    *place = part;
+  else if (place != owner.parts.end() && place->offset < offset + sizeBytes)
+    return "they overlap other annotated bytes";
+  else
+    owner.parts.insert(place, part);
+  return "";
+}
+
 const artifact::Annotation* Memory::annotationOf(const void* pointer) const {
   const std::shared_lock lock(mutex_);
   const auto found = live_.find(addressOf(pointer));
@@ -310,6 +335,7 @@ std::vector<artifact::Region> Memory::select(const IsWanted& isWanted) const {
     region.sizeBytes = allocation.sizeBytes;
     region.kind = allocation.kind;
     region.annotation = allocation.annotation;
+    region.parts = allocation.parts;
     regions.push_back(region);
   }
   return regions;

@@ -30,6 +30,7 @@ struct Allocation {
   unsigned device = 0;
   Owner owner = Owner::Window;
   artifact::Annotation annotation;
+  std::vector<artifact::AnnotatedPart> parts = {}; ///< ascending
   bool isImported = false; ///< memory of another process
   void* pool = nullptr;    ///< the memory pool that the application took it from, if any
 };
@@ -114,6 +115,9 @@ public:
   Window guardPage(unsigned device) const;
 
   bool annotate(const void* pointer, const artifact::Annotation& annotation);
+  /// Annotates a part of an allocation; returns why that cannot be, empty if it is done.
+  std::string annotatePart(const void* begin, uint64_t sizeBytes,
+                           const artifact::Annotation& annotation);
   const artifact::Annotation* annotationOf(const void* pointer) const;
 
   /// Returns why the present state cannot be captured; empty if it can.

@@ -57,6 +57,8 @@ void MemoryImage::collectSites() {
     site->epilogueIndex = i;
     if (region.annotation.isSet)
       site->region.annotation = region.annotation;
+    if (!region.parts.empty())
+      site->region.parts = region.parts;
     site->changed = artifact::changedRanges(prologue_, epilogue_, i);
   }
   std::sort(sites_.begin(), sites_.end(), byAddress);

@@ -33,6 +33,12 @@ double roundUpDigit(double value) {
   return std::strtod(text, nullptr);
 }
 
+/// Whether a device can compare it: it has both sides, each in its place. The rest of a region
+/// begins behind an annotated part.
+bool isForDevice(const device::CompareRequest& request) {
+  return request.expected != 0 && request.actual % device::sizeOf(request.type) == 0;
+}
+
 } // namespace
 
 bool isFewUlp(const Finding& finding) {
@@ -53,7 +59,7 @@ bool Verdict::hasStray() const {
 
 bool Verdict::merge(const Finding& other) {
   const auto known = std::find_if(findings.begin(), findings.end(), [&](const Finding& mine) {
-    return mine.site == other.site && mine.gap == other.gap;
+    return mine.compared == other.compared;
   });
   if (known == findings.end()) {
     findings.push_back(other);
@@ -71,81 +77,109 @@ bool Verdict::merge(const Finding& other) {
 Verifier::Verifier(device::Device& device, const MemoryImage& image,
                    const std::vector<Label>& labels, ElementTypes& types,
                    const std::vector<ToleranceRule>& rules)
-    : device_(device), image_(image), labels_(labels), types_(types),
-      isTyped_(image.sites().size()) {
+    : device_(device), image_(image), labels_(labels), types_(types) {
   for (const ToleranceRule& rule : rules) {
     bool isUsed = image.sites().empty();
     for (size_t i = 0; i < image.sites().size() && !isUsed; ++i)
-      isUsed = isMeant(rule, image.sites()[i], labels[i]);
+      isUsed = isMeant(rule, image.sites()[i], labels[i]) ||
+               std::ranges::any_of(image.sites()[i].region.parts, [&](const auto& part) {
+                 return !rule.region.empty() && part.annotation.tag == rule.region;
+               });
     if (!isUsed)
       throw Error(ErrorCode::InvalidArgument,
                   "tolerance '" + toText(rule) +
                       "' names a region that the recording does not have");
   }
   for (size_t i = 0; i < image.sites().size(); ++i)
-    requests_.push_back(requestFor(image.sites()[i], labels[i], rules));
-  for (const Gap& gap : image.gaps())
-    requests_.push_back({.actual = gap.live, .expected = gap.prologue, .sizeBytes = gap.sizeBytes});
+    addSite(i, rules);
+  for (size_t i = 0; i < image.gaps().size(); ++i) {
+    const Gap& gap = image.gaps()[i];
+    compared_.push_back(
+        {.gap = i,
+         .request = {
+             .actual = gap.live, .expected = gap.prologue, .sizeBytes = gap.sizeBytes}});
+  }
 }
 
-device::CompareRequest Verifier::requestFor(const Site& site, const Label& label,
-                                            const std::vector<ToleranceRule>& rules) {
-  device::CompareRequest request{
-      .actual = site.live, .expected = site.epilogue, .sizeBytes = site.region.sizeBytes};
-  const artifact::Annotation& annotation = site.region.annotation;
-  const size_t index = &site - image_.sites().data();
+/// What is between the annotated parts is compared as the region is.
+void Verifier::addSite(size_t index, const std::vector<ToleranceRule>& rules) {
+  const artifact::Region& region = image_.sites()[index].region;
+  uint64_t begin = 0;
+  const auto addRest = [&](uint64_t end) {
+    if (end > begin)
+      add(index, begin, end - begin, region.annotation, false, rules);
+  };
+  for (const artifact::AnnotatedPart& part : region.parts) {
+    addRest(part.offset);
+    add(index, part.offset, part.sizeBytes, part.annotation, true, rules);
+    begin = part.offset + part.sizeBytes;
+  }
+  addRest(region.sizeBytes);
+}
+
+void Verifier::add(size_t index, uint64_t offset, uint64_t sizeBytes,
+                   const artifact::Annotation& annotation, bool isPart,
+                   const std::vector<ToleranceRule>& rules) {
+  const Site& site = image_.sites()[index];
+  Compared& added = compared_.emplace_back();
+  added.site = index;
+  added.offset = offset;
+  added.tag = isPart ? annotation.tag : "";
+  device::CompareRequest& request = added.request;
+  request = {.actual = site.live + offset,
+             .expected = site.epilogue ? site.epilogue + offset : 0,
+             .sizeBytes = sizeBytes};
   if (annotation.isSet) {
     if (annotation.dataType > static_cast<uint8_t>(device::DataType::F8E5M2) ||
         annotation.thresholdKind > static_cast<uint8_t>(device::ThresholdKind::Ulp) ||
         annotation.norm > static_cast<uint8_t>(device::Norm::Linf))
       throw Error(ErrorCode::ArtifactCorrupt,
-                  "the recording has an unknown tolerance for " + label.text);
-    isTyped_[index] = true;
+                  "the recording has an unknown tolerance for " + labels_[index].text);
+    added.isTyped = true;
     request.type = static_cast<device::DataType>(annotation.dataType);
     request.kind = static_cast<device::ThresholdKind>(annotation.thresholdKind);
     request.norm = static_cast<device::Norm>(annotation.norm);
     request.threshold = annotation.threshold;
   }
   for (const ToleranceRule& rule : rules)
-    if (isMeant(rule, site, label)) {
-      isTyped_[index] = true;
+    if (isMeant(rule, site, labels_[index]) || (!added.tag.empty() && added.tag == rule.region)) {
+      added.isTyped = true;
       request.type = rule.type;
       request.kind = rule.kind;
       request.norm = rule.norm;
       request.nan = rule.nan;
       request.threshold = rule.threshold;
     }
-  return request;
 }
 
 Verdict Verifier::verify() {
   Verdict verdict;
-  const std::vector<device::CompareReport> reports = compareAll(requests_);
-  const size_t siteCount = image_.sites().size();
+  const std::vector<device::CompareReport> reports = compareAll();
   for (size_t i = 0; i < reports.size(); ++i) {
     if (reports[i].isExact)
       continue;
     Finding finding;
-    finding.request = requests_[i];
+    finding.request = compared_[i].request;
     finding.report = reports[i];
-    (i < siteCount ? finding.site : finding.gap) = i < siteCount ? i : i - siteCount;
+    finding.site = compared_[i].site;
+    finding.gap = compared_[i].gap;
+    finding.compared = i;
     measureDistance(finding);
     verdict.findings.push_back(finding);
   }
   return verdict;
 }
 
-std::vector<device::CompareReport>
-Verifier::compareAll(const std::vector<device::CompareRequest>& requests) {
+std::vector<device::CompareReport> Verifier::compareAll() {
   std::vector<device::CompareRequest> onDevice;
   std::vector<size_t> indices;
-  std::vector<device::CompareReport> reports(requests.size());
-  for (size_t i = 0; i < requests.size(); ++i)
-    if (requests[i].expected != 0) {
-      onDevice.push_back(requests[i]);
+  std::vector<device::CompareReport> reports(compared_.size());
+  for (size_t i = 0; i < compared_.size(); ++i)
+    if (isForDevice(compared_[i].request)) {
+      onDevice.push_back(compared_[i].request);
       indices.push_back(i);
     } else {
-      reports[i] = compareOnHost(i, requests[i]);
+      reports[i] = compareOnHost(compared_[i], compared_[i].request);
     }
   const std::vector<device::CompareReport> answers = device_.compare(onDevice);
   for (size_t i = 0; i < indices.size(); ++i)
@@ -154,15 +188,15 @@ Verifier::compareAll(const std::vector<device::CompareRequest>& requests) {
 }
 
 /// Brings both sides to the host, for memory whose expected content is not on the device.
-device::CompareReport Verifier::compareOnHost(size_t index, device::CompareRequest request) const {
-  const size_t siteCount = image_.sites().size();
-  const std::vector<std::byte> expected = index < siteCount
-                                              ? image_.expectedBytes(image_.sites()[index])
-                                              : std::vector<std::byte>(request.sizeBytes);
+device::CompareReport Verifier::compareOnHost(const Compared& compared,
+                                              device::CompareRequest request) const {
+  const std::vector<std::byte> expected =
+      compared.site != kNone ? image_.expectedBytes(image_.sites()[compared.site])
+                             : std::vector<std::byte>(request.sizeBytes);
   std::vector<std::byte> actual(request.sizeBytes);
   device_.copyToHost(actual.data(), request.actual, actual.size());
   request.actual = reinterpret_cast<uint64_t>(actual.data());
-  request.expected = reinterpret_cast<uint64_t>(expected.data());
+  request.expected = reinterpret_cast<uint64_t>(expected.data() + compared.offset);
   return device::compareOnHost(request);
 }
 
@@ -174,8 +208,8 @@ void Verifier::findType(Finding& finding) {
     return;
   const SiteElements& elements = types_.of(finding.site);
   finding.isUnordered = elements.isUnordered;
-  finding.isTypeKnown = isTyped_[finding.site] || elements.isKnown;
-  if (isTyped_[finding.site])
+  finding.isTypeKnown = compared_[finding.compared].isTyped || elements.isKnown;
+  if (compared_[finding.compared].isTyped)
     return;
   if (elements.isKnown)
     finding.type = elements.type.value_or(device::DataType::U8);
@@ -209,15 +243,15 @@ void Verifier::measureDistance(Finding& finding) {
   finding.distance = finding.report;
   const bool isExactRule =
       finding.request.threshold == 0 && finding.request.norm == device::Norm::None;
-  if (finding.site != kNone && isTyped_[finding.site] && isExactRule)
+  const Compared& compared = compared_[finding.compared];
+  if (finding.site != kNone && compared.isTyped && isExactRule)
     return;
   device::CompareRequest exact{.actual = finding.request.actual,
                                .expected = finding.request.expected,
                                .sizeBytes = finding.request.sizeBytes};
-  const size_t index = finding.site != kNone ? finding.site : image_.sites().size() + finding.gap;
   exact.type = finding.type;
   finding.distance =
-      exact.expected != 0 ? device_.compare({&exact, 1}).front() : compareOnHost(index, exact);
+      isForDevice(exact) ? device_.compare({&exact, 1}).front() : compareOnHost(compared, exact);
 }
 
 std::vector<std::vector<Hash128>> Verifier::hashSites(const Verdict& verdict) {
@@ -247,15 +281,17 @@ Mismatch Verifier::describe(const Finding& finding) const {
   const device::CompareReport& report = isRejected ? finding.report : finding.distance;
   const uint64_t size = device::sizeOf(finding.type);
   Mismatch mismatch;
-  mismatch.element = report.firstMismatch;
-  mismatch.regionOffset = report.firstMismatch * size;
+  const Compared& compared = compared_[finding.compared];
+  mismatch.regionOffset = compared.offset + report.firstMismatch * size;
+  mismatch.element = mismatch.regionOffset / size;
   mismatch.dataType = device::nameOf(finding.type);
   mismatch.expected = device::formatElement(finding.type, report.firstExpectedBits);
   mismatch.actual = device::formatElement(finding.type, report.firstActualBits);
   mismatch.differing = isRejected ? report.mismatchCount : report.differentCount;
   mismatch.elements = (finding.request.sizeBytes + size - 1) / size;
   if (finding.site != kNone) {
-    mismatch.region = labels_[finding.site].text;
+    mismatch.region = labels_[finding.site].text +
+                      (compared.tag.empty() ? "" : ", annotated as '" + compared.tag + "'");
     mismatch.address = image_.sites()[finding.site].region.address + mismatch.regionOffset;
   } else {
     mismatch.region = gapText(image_.gaps()[finding.gap]);
@@ -264,10 +300,15 @@ Mismatch Verifier::describe(const Finding& finding) const {
   return mismatch;
 }
 
+std::string Verifier::ruleFor(const Finding& finding) const {
+  const std::string& tag = compared_[finding.compared].tag;
+  return tag.empty() ? labels_[finding.site].rule : tag;
+}
+
 std::string Verifier::suggest(const Finding& finding) const {
   if (finding.site == kNone || finding.report.isAccepted || !isFloating(finding.type))
     return "";
-  ToleranceRule rule{.region = labels_[finding.site].rule, .type = finding.type};
+  ToleranceRule rule{.region = ruleFor(finding), .type = finding.type};
   rule.kind = device::ThresholdKind::Relative;
   rule.threshold = roundUpDigit(4 * finding.distance.maxRelative);
   if (rule.threshold == 0 || rule.threshold > 1e-2) {
@@ -278,7 +319,7 @@ std::string Verifier::suggest(const Finding& finding) const {
 }
 
 std::string Verifier::suggestUlp(const Finding& finding) const {
-  return toText({.region = labels_[finding.site].rule,
+  return toText({.region = ruleFor(finding),
                  .type = finding.type,
                  .kind = device::ThresholdKind::Ulp,
                  .threshold = static_cast<double>(finding.distance.maxUlp)});

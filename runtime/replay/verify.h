@@ -13,10 +13,21 @@
 
 namespace mneme::replay {
 
-/// One region (or gap) that is not bit-identical to the epilogue.
+/// Bytes that are compared by one rule: a region, a part of one, or a gap.
+struct Compared {
+  size_t site = kNone; ///< kNone: a gap
+  size_t gap = kNone;
+  uint64_t offset = 0; ///< in the region
+  device::CompareRequest request;
+  bool isTyped = false; ///< whether a rule or annotation gives the type
+  std::string tag = {}; ///< of a part of a region, by which rules name it
+};
+
+/// One region, part of one, or gap that is not bit-identical to the epilogue.
 struct Finding {
   size_t site = kNone; ///< kNone: a gap
   size_t gap = kNone;
+  size_t compared = 0; ///< index among what is compared
   device::CompareRequest request;
   device::CompareReport report;                 ///< under the requested tolerance
   device::DataType type = device::DataType::U8; ///< from annotation, request or code, or guessed
@@ -63,22 +74,25 @@ public:
   std::string suggestUlp(const Finding& finding) const;
 
 private:
-  device::CompareRequest requestFor(const Site& site, const Label& label,
-                                    const std::vector<ToleranceRule>& rules);
-  std::vector<device::CompareReport>
-  compareAll(const std::vector<device::CompareRequest>& requests);
-  device::CompareReport compareOnHost(size_t index, device::CompareRequest request) const;
+  void addSite(size_t index, const std::vector<ToleranceRule>& rules);
+  void add(size_t index, uint64_t offset, uint64_t sizeBytes,
+           const artifact::Annotation& annotation, bool isPart,
+           const std::vector<ToleranceRule>& rules);
+  std::vector<device::CompareReport> compareAll();
+  device::CompareReport compareOnHost(const Compared& compared,
+                                      device::CompareRequest request) const;
   void measureDistance(Finding& finding);
   void findType(Finding& finding);
   device::DataType guessedType(size_t site) const;
+  /// The name of a rule for these bytes.
+  std::string ruleFor(const Finding& finding) const;
   std::string gapText(const Gap& gap) const;
 
   device::Device& device_;
   const MemoryImage& image_;
   const std::vector<Label>& labels_;
   ElementTypes& types_;
-  std::vector<device::CompareRequest> requests_; ///< sites, then gaps
-  std::vector<bool> isTyped_; ///< per site: whether a rule or annotation gives the type
+  std::vector<Compared> compared_; ///< by site, then gaps
 };
 
 } // namespace mneme::replay

@@ -32,7 +32,7 @@ define ptx_kernel void @scale(ptr addrspace(1) %x, double %a, i32 %n) {
 }
 """,
 }
-print(proteus.active_backend, bool(proteus.has_cuda), proteus.has_hip())
+print(proteus.active_backend, proteus.has_cuda, proteus.has_hip)
 module = proteus.compile(sources[frontend], frontend, target=vendor)
 kernel = module.get_kernel("scale", [proteus.ptr, proteus.f64, proteus.i32])
 print(kernel)

@@ -249,7 +249,7 @@ def test_backends(tmp_path: Path) -> None:
 import os, mneme.jit
 from mneme.jit import *
 os.environ["PROTEUS_BACKEND_KIND"] = "rocm"
-print(mneme.jit.active_backend, mneme.jit.has_hip(), mneme.jit.compile is compile, f64)
+print(mneme.jit.active_backend, mneme.jit.has_hip, mneme.jit.compile is compile, f64)
 """
     assert script(tmp_path, alias) == ["rocm True True proteus.f64"]
     show = "import proteus; print(proteus.active_backend, proteus.active_backend_variant)"
@@ -278,7 +278,7 @@ except RuntimeError as error:
     missing = """
 import proteus
 try:
-    proteus.has_cuda()
+    proteus.has_cuda
 except ImportError as error:
     print(error)
 """
@@ -323,7 +323,7 @@ import proteus
 try:
     proteus.compile("func.func @f() {return}", frontend="mlir")
 except ValueError as error:
-    print(proteus.has_mlir(), error)
+    print(proteus.has_mlir, error)
 """
     (said,) = script(tmp_path, code, PROTEUS_MLIR_OPT_BIN="/nothing")
     assert said == (

@@ -87,13 +87,13 @@ def test_plugin_of_other_content_is_another_plugin(folder: Path, tmp_path: Path)
 
 def test_plugin_that_cannot_be_loaded_ends_the_program(folder: Path, tmp_path: Path) -> None:
     for plugin, why in (
-        (tmp_path / "none.so", "No such file"),
+        (tmp_path / "none.so", "Could not load library"),
         (folder / "user", "Could not load library"),
     ):
         refused = run(folder, plugin, tmp_path / "cache")
         assert refused.returncode != 0
         assert "[proteus][FATAL ERROR]" in refused.stderr
-        assert f"the pass plugin '{plugin}' cannot be loaded" in refused.stderr
+        assert f"Failed to load JIT pass plugin '{plugin}': " in refused.stderr
         assert why in refused.stderr
 
 

@@ -32,6 +32,7 @@ template <typename T, typename Source, typename = void> struct DefinedType {
 template <typename T, typename P> struct DefinedType<T, Var<P*>> {
   using Type = std::conditional_t<std::is_void_v<T>, P*, T>;
 };
+template <typename T, typename P> struct DefinedType<T, Var<P*&>> : DefinedType<T, Var<P*>> {};
 
 /// A name and the line of the user that says it.
 struct LocatedName {
@@ -143,7 +144,7 @@ public:
     return std::tuple{defRuntimeConst(Values, "run.const.var", nullptr)...};
   }
 
-  template <typename U, typename T> Var<ValueOf<U>> convert(const Var<T>& Source) {
+  template <typename U, typename T> Var<std::remove_reference_t<U>> convert(const Var<T>& Source) {
     return Source.template convert<U>();
   }
 

@@ -19,8 +19,10 @@ template <typename T> struct TypeMap {
       Type.ElemKind = TypeMap<std::remove_extent_t<U>>::get().Kind;
       Type.NElem = NElem;
     } else if constexpr (std::is_pointer_v<U> || std::is_reference_v<U>) {
+      using Pointee = std::conditional_t<std::is_pointer_v<U>, std::remove_pointer_t<U>,
+                                         std::remove_reference_t<U>>;
       Type.Kind = IRTypeKind::Pointer;
-      Type.ElemKind = TypeMap<std::remove_pointer_t<std::remove_reference_t<U>>>::get().Kind;
+      Type.ElemKind = TypeMap<Pointee>::get().Kind;
     } else if constexpr (!std::is_void_v<U>) {
       static_assert(IsScalar<U>,
                     "PJ-DSL has no such type: it knows bool, integers of up to 64 bits, "

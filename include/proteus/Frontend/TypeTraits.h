@@ -32,6 +32,7 @@ template <typename T> struct OperandTraits<Var<T>> {
 
 template <typename T> struct IsPointerVar : std::false_type {};
 template <typename T> struct IsPointerVar<Var<T*>> : std::true_type {};
+template <typename T> struct IsPointerVar<Var<T*&>> : std::true_type {};
 
 } // namespace detail
 

@@ -120,9 +120,11 @@ public:
     return detail::makeAddressVar<std::remove_reference_t<T>*>(*Builder, loadAddress());
   }
 
-  template <typename U> Var<ValueOf<U>> convert() const {
+  /// A new variable; for `const U` one that does not change.
+  template <typename U> Var<std::remove_reference_t<U>> convert() const {
     using To = ValueOf<U>;
-    return detail::makeVar<To>(*Builder, detail::valueAs<To>(*Builder, *this), "conv");
+    auto Made = detail::makeVar<To>(*Builder, detail::valueAs<To>(*Builder, *this), "conv");
+    return {*Builder, Made.getSlot()};
   }
 
   Var& operator=(const std::conditional_t<IsConst, detail::NoSource, Var>& Source) {
@@ -161,45 +163,70 @@ private:
   }
 };
 
-/// A pointer. `=` lets it point where another one points.
-template <typename T> class Var<T*> : public detail::VarBase {
+namespace detail {
+
+/// What a pointer offers that is a variable of its own, or that lies elsewhere.
+template <typename T, bool IsElsewhere> class PointerVar : public VarBase {
 public:
   using ValueType = T*;
 
-  Var(CodeBuilder& Builder, IRValue* Slot) : VarBase(Builder, Slot) {}
-  Var(const Var&) = default;
+  PointerVar(CodeBuilder& Builder, IRValue* Slot) : VarBase(Builder, Slot) {}
 
   static constexpr IRType getValueType() { return TypeMap<T*>::get(); }
 
-  IRValue* loadAddress() const { return Builder->createLoad(getValueType(), Slot); }
-  void storeAddress(IRValue* Address) const { Builder->createStore(Address, Slot); }
+  IRValue* loadAddress() const { return Builder->createLoad(getValueType(), place()); }
+  void storeAddress(IRValue* Address) const { Builder->createStore(Address, place()); }
   IRValue* loadValue() const { return loadAddress(); }
   void storeValue(IRValue* Value) const { storeAddress(Value); }
-
-  Var& operator=(const Var& Other) {
-    storeAddress(Other.loadAddress());
-    return *this;
-  }
-  template <typename U, std::enable_if_t<std::is_convertible_v<U*, T*>, bool> = true>
-  Var& operator=(const Var<U*>& Other) {
-    storeAddress(Other.loadAddress());
-    return *this;
+  /// Where the pointer itself lies.
+  Var<T**> getAddress() const {
+    return makeAddressVar<T**>(*Builder, Builder->createGenericAddress(place()));
   }
 
-  Var<T&> operator*() const { return detail::makeAddressVar<T&>(*Builder, loadAddress()); }
+  Var<T&> operator*() const { return makeAddressVar<T&>(*Builder, loadAddress()); }
   template <typename I, std::enable_if_t<IsIndex<I>, bool> = true>
   Var<T&> operator[](const I& Index) const {
-    return detail::makeAddressVar<T&>(*Builder, moved(Index));
+    return makeAddressVar<T&>(*Builder, moved(Index));
   }
   template <typename I, std::enable_if_t<IsIndex<I>, bool> = true>
   Var<T*> operator+(const I& Count) const {
-    return detail::makeAddressVar<T*>(*Builder, moved(Count));
+    return makeAddressVar<T*>(*Builder, moved(Count));
   }
   template <typename I, std::enable_if_t<IsIndex<I>, bool> = true>
   Var<T*> operator-(const I& Count) const {
-    IRValue* Back = Builder->createNeg(detail::valueAs<int64_t>(*Builder, Count));
-    return detail::makeAddressVar<T*>(
+    IRValue* Back = Builder->createNeg(valueAs<int64_t>(*Builder, Count));
+    return makeAddressVar<T*>(
         *Builder, Builder->createElementAddress(TypeMap<T>::get(), loadAddress(), Back));
+  }
+
+private:
+  IRValue* place() const {
+    if constexpr (IsElsewhere)
+      return Builder->createLoad(TypeMap<T**>::get(), Slot);
+    else
+      return Slot;
+  }
+  template <typename I> IRValue* moved(const I& Count) const {
+    return elementAddress<T>(*Builder, loadAddress(), Count);
+  }
+};
+
+} // namespace detail
+
+/// A pointer. `=` lets it point where another one points.
+template <typename T> class Var<T*> : public detail::PointerVar<T, false> {
+public:
+  using detail::PointerVar<T, false>::PointerVar;
+  Var(const Var&) = default;
+
+  Var& operator=(const Var& Other) {
+    this->storeAddress(Other.loadAddress());
+    return *this;
+  }
+  template <typename U, bool E, std::enable_if_t<std::is_convertible_v<U*, T*>, bool> = true>
+  Var& operator=(const detail::PointerVar<U, E>& Other) {
+    this->storeAddress(Other.loadAddress());
+    return *this;
   }
   template <typename I, std::enable_if_t<IsIndex<I>, bool> = true> Var& operator+=(const I& Count) {
     return *this = *this + Count;
@@ -207,10 +234,28 @@ public:
   template <typename I, std::enable_if_t<IsIndex<I>, bool> = true> Var& operator-=(const I& Count) {
     return *this = *this - Count;
   }
+};
 
-private:
-  template <typename I> IRValue* moved(const I& Count) const {
-    return detail::elementAddress<T>(*Builder, loadAddress(), Count);
+/// A pointer that lies elsewhere, as an element of an array of pointers.
+template <typename T> class Var<T*&> : public detail::PointerVar<T, true> {
+public:
+  using detail::PointerVar<T, true>::PointerVar;
+  Var(const Var&) = default;
+
+  Var& operator=(const Var& Other) {
+    this->storeAddress(Other.loadAddress());
+    return *this;
+  }
+  template <typename U, bool E, std::enable_if_t<std::is_convertible_v<U*, T*>, bool> = true>
+  Var& operator=(const detail::PointerVar<U, E>& Other) {
+    this->storeAddress(Other.loadAddress());
+    return *this;
+  }
+  template <typename I, std::enable_if_t<IsIndex<I>, bool> = true> Var& operator+=(const I& Count) {
+    return *this = *this + Count;
+  }
+  template <typename I, std::enable_if_t<IsIndex<I>, bool> = true> Var& operator-=(const I& Count) {
+    return *this = *this - Count;
   }
 };
 
@@ -235,8 +280,8 @@ public:
   }
 };
 
-template <typename I, typename T, std::enable_if_t<IsIndex<I>, bool> = true>
-Var<T*> operator+(const I& Count, const Var<T*>& Pointer) {
+template <typename I, typename T, bool E, std::enable_if_t<IsIndex<I>, bool> = true>
+Var<T*> operator+(const I& Count, const detail::PointerVar<T, E>& Pointer) {
   return Pointer + Count;
 }
 

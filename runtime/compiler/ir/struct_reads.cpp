@@ -119,10 +119,24 @@ private:
   llvm::SmallVector<std::pair<llvm::Value*, int64_t>> pending_;
 };
 
-uint64_t offsetOf(const llvm::ExtractValueInst& element, const llvm::DataLayout& layout) {
+/// A structure in registers: AMD GPUs have those with pointers so.
+void readElements(llvm::Argument& argument, StructReads& found) {
+  const llvm::DataLayout& layout = argument.getParent()->getParent()->getDataLayout();
+  for (llvm::User* user : argument.users())
+    if (auto* element = llvm::dyn_cast<llvm::ExtractValueInst>(user))
+      found.values.push_back(
+          {element, elementOffset(element->getAggregateOperand()->getType(), element->getIndices(),
+                                  layout)});
+    else
+      found.isAllRead = true;
+}
+
+} // namespace
+
+uint64_t elementOffset(llvm::Type* type, llvm::ArrayRef<unsigned> indices,
+                       const llvm::DataLayout& layout) {
   uint64_t offset = 0;
-  llvm::Type* type = element.getAggregateOperand()->getType();
-  for (const unsigned index : element.indices()) {
+  for (const unsigned index : indices) {
     if (auto* structure = llvm::dyn_cast<llvm::StructType>(type)) {
       offset += layout.getStructLayout(structure)->getElementOffset(index).getFixedValue();
       type = structure->getElementType(index);
@@ -133,18 +147,6 @@ uint64_t offsetOf(const llvm::ExtractValueInst& element, const llvm::DataLayout&
   }
   return offset;
 }
-
-/// A structure in registers: AMD GPUs have those with pointers so.
-void readElements(llvm::Argument& argument, StructReads& found) {
-  const llvm::DataLayout& layout = argument.getParent()->getParent()->getDataLayout();
-  for (llvm::User* user : argument.users())
-    if (auto* element = llvm::dyn_cast<llvm::ExtractValueInst>(user))
-      found.values.push_back({element, offsetOf(*element, layout)});
-    else
-      found.isAllRead = true;
-}
-
-} // namespace
 
 llvm::Type* structByValue(const llvm::Argument& argument) {
   if (argument.hasByValAttr() || argument.hasByRefAttr())

@@ -1,6 +1,7 @@
 // Room compiler/ir: which bytes of a structure that is passed by value a kernel reads.
 #pragma once
 
+#include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Function.h>
 #include <llvm/Target/TargetMachine.h>
@@ -22,6 +23,10 @@ struct StructReads {
   bool isAllRead = false; ///< its address escapes, or a place is computed at run time
   bool isWritten = false; ///< the kernel may change its copy
 };
+
+/// Bytes from the beginning of an aggregate in memory to an element of it.
+uint64_t elementOffset(llvm::Type* type, llvm::ArrayRef<unsigned> indices,
+                       const llvm::DataLayout& layout);
 
 /// The type of a structure that is passed by value, in memory (`byval`, `byref`) or in registers;
 /// null for any other argument.

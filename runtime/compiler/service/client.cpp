@@ -117,6 +117,8 @@ struct RawRequest {
       lambdas.push_back({lambda.function.empty() ? nullptr : lambda.function.c_str(),
                          lambda.slot,
                          lambda.offset,
+                         lambda.argument,
+                         lambda.place,
                          {lambda.value.data(), lambda.value.size()}});
     for (const PassPlugin& plugin : request.plugins)
       plugins.push_back(plugin.path.c_str());

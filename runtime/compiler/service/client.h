@@ -19,6 +19,8 @@ struct LambdaValue {
   std::string function = {}; ///< see mneme_lambda_value; empty for null
   uint32_t slot = 0;
   uint32_t offset = 0;
+  uint32_t argument = 0;
+  uint64_t place = 0;
   std::vector<std::byte> value;
 };
 

@@ -146,6 +146,8 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
     packer.add(bytesOf(lambda.function));
     packer.add(uint64_t{lambda.slot});
     packer.add(uint64_t{lambda.offset});
+    packer.add(uint64_t{lambda.argument});
+    packer.add(lambda.place);
     packer.add(std::span<const std::byte>(lambda.value));
   }
   packer.add(uint64_t{request.plugins.size()});

@@ -87,6 +87,8 @@ std::string packRequest(const Request& request) {
     packer.add(bytesOf(lambda.function));
     packer.add(uint64_t{lambda.slot});
     packer.add(uint64_t{lambda.offset});
+    packer.add(uint64_t{lambda.argument});
+    packer.add(lambda.place);
     packer.add(bytesOf(lambda.value));
   }
   packer.add(uint64_t{request.placedGlobals.size()});
@@ -135,6 +137,8 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
     unpacker.take(lambda.function);
     lambda.slot = static_cast<uint32_t>(unpacker.takeNumber());
     lambda.offset = static_cast<uint32_t>(unpacker.takeNumber());
+    lambda.argument = static_cast<uint32_t>(unpacker.takeNumber());
+    lambda.place = unpacker.takeNumber();
     unpacker.take(lambda.value);
   }
   request.placedGlobals.resize(unpacker.takeCount());

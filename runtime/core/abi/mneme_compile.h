@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define MNEME_COMPILE_ABI 7u
+#define MNEME_COMPILE_ABI 8u
 
 typedef struct mneme_bytes {
   const void* data;
@@ -35,11 +35,14 @@ typedef struct mneme_arg_value {
   mneme_bytes value; ///< exactly the argument's IR store size, the member, or the content
 } mneme_arg_value;
 
-/// Value of one field of a closure.
+/// Value of one field of a closure that a kernel holds in an argument, or that a host function is
+/// called with.
 typedef struct mneme_lambda_value {
   const char* function; ///< its call operator in a kernel; null: the host function itself
   uint32_t slot;        ///< field of the closure type
   uint32_t offset;      ///< bytes
+  uint32_t argument;    ///< of the kernel, where the closure is
+  uint64_t place;       ///< bytes, of the closure in the argument
   mneme_bytes value;
 } mneme_lambda_value;
 

@@ -18,14 +18,10 @@ namespace {
 
 constexpr unsigned kMaxGenerations = 10000;
 
-bool isSame(const Annotation& a, const Annotation& b) {
-  return a.isSet == b.isSet && a.dataType == b.dataType && a.threshold == b.threshold &&
-         a.thresholdKind == b.thresholdKind && a.norm == b.norm && a.tag == b.tag;
-}
-
 bool isSame(const Region& a, const Region& b) {
   return a.address == b.address && a.sizeBytes == b.sizeBytes && a.kind == b.kind &&
-         a.isConstant == b.isConstant && a.name == b.name && isSame(a.annotation, b.annotation);
+         a.isConstant == b.isConstant && a.name == b.name && a.annotation == b.annotation &&
+         a.parts == b.parts;
 }
 
 void nameFiles(Instance& instance, uint64_t staticHash, unsigned generation) {

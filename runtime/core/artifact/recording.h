@@ -51,6 +51,15 @@ struct Annotation {
   uint8_t thresholdKind = 0; ///< device::ThresholdKind
   uint8_t norm = 0;          ///< device::Norm
   std::string tag;
+  bool operator==(const Annotation&) const = default;
+};
+
+/// Bytes of a region that have metadata of their own.
+struct AnnotatedPart {
+  uint64_t offset = 0;
+  uint64_t sizeBytes = 0;
+  Annotation annotation;
+  bool operator==(const AnnotatedPart&) const = default;
 };
 
 enum class RegionKind : uint8_t { Allocation = 0, Managed = 1, HostPinned = 2, Global = 3 };
@@ -63,6 +72,7 @@ struct Region {
   bool isConstant = false;
   std::string name; ///< device name of a global, else empty
   Annotation annotation;
+  std::vector<AnnotatedPart> parts = {}; ///< ascending, without overlaps
 };
 
 struct Dim3 {

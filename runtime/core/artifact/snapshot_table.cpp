@@ -153,6 +153,7 @@ SnapshotTable decodeDescription(std::span<const std::byte> description,
   const auto argCount = reader.get<uint32_t>();
   for (uint32_t index = 0; index < argCount && reader.isGood(); ++index)
     table.args.push_back(reader.getBytes());
+  getParts(reader, table.regions, path);
   if (!reader.isGood() || reader.remaining() != 0 || !runs.isComplete())
     corrupt(path, "its table has the wrong length");
   return table;
@@ -206,6 +207,7 @@ std::vector<std::byte> encodeTable(const SnapshotTable& table) {
   writer.put(static_cast<uint32_t>(table.args.size()));
   for (const auto& value : table.args)
     writer.putBytes(value);
+  putParts(writer, table.regions);
   const std::vector<std::byte>& description = writer.bytes();
   std::vector<std::byte> packed = compressBytes(description);
   if (packed.size() >= description.size() || !isPlausible(description.size(), packed.size()))

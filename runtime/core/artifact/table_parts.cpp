@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 #include "runtime/core/artifact/chunk_codec.h"
 #include "runtime/core/artifact/names.h"
@@ -13,19 +14,89 @@ void corrupt(const std::string& path, const std::string& what) {
   throw Error(ErrorCode::ArtifactCorrupt, "'" + path + "' is damaged: " + what);
 }
 
+namespace {
+
+constexpr std::string_view kPartsMark = "MNEME_REGION_V1";
+
+void putFields(ByteWriter& writer, const Annotation& annotation) {
+  writer.put(annotation.dataType);
+  writer.put(annotation.threshold);
+  writer.put(annotation.thresholdKind);
+  writer.put(annotation.norm);
+  writer.putString(annotation.tag);
+}
+
+void getFields(ByteReader& reader, Annotation& annotation) {
+  annotation.dataType = reader.get<uint8_t>();
+  annotation.threshold = reader.get<double>();
+  annotation.thresholdKind = reader.get<uint8_t>();
+  annotation.norm = reader.get<uint8_t>();
+  annotation.tag = reader.getString();
+}
+
+} // namespace
+
+void putParts(ByteWriter& writer, const std::vector<TableRegion>& regions) {
+  const auto count = std::count_if(regions.begin(), regions.end(), [](const TableRegion& region) {
+    return !region.region.parts.empty();
+  });
+  if (count == 0)
+    return;
+  for (const char letter : kPartsMark)
+    writer.put(letter);
+  writer.put(static_cast<uint64_t>(count));
+  for (const TableRegion& region : regions) {
+    if (region.region.parts.empty())
+      continue;
+    writer.put(region.region.address);
+    writer.put(static_cast<uint64_t>(region.region.parts.size()));
+    for (const AnnotatedPart& part : region.region.parts) {
+      writer.put(part.offset);
+      writer.put(part.sizeBytes);
+      putFields(writer, part.annotation);
+    }
+  }
+}
+
+void getParts(ByteReader& reader, std::vector<TableRegion>& regions, const std::string& path) {
+  if (reader.remaining() == 0)
+    return;
+  for (const char letter : kPartsMark)
+    if (reader.get<char>() != letter)
+      corrupt(path, "its table has the wrong length");
+  const auto count = reader.get<uint64_t>();
+  for (uint64_t index = 0; index < count && reader.isGood(); ++index) {
+    const auto address = reader.get<uint64_t>();
+    const auto owner = std::find_if(regions.begin(), regions.end(), [&](const TableRegion& one) {
+      return one.region.address == address;
+    });
+    if (owner == regions.end())
+      corrupt(path, "it annotates a part of a region that it does not have");
+    const auto parts = reader.get<uint64_t>();
+    uint64_t end = 0;
+    for (uint64_t part = 0; part < parts && reader.isGood(); ++part) {
+      AnnotatedPart& read = owner->region.parts.emplace_back();
+      read.offset = reader.get<uint64_t>();
+      read.sizeBytes = reader.get<uint64_t>();
+      read.annotation.isSet = true;
+      getFields(reader, read.annotation);
+      const uint64_t size = owner->region.sizeBytes;
+      if (!reader.isGood() || read.sizeBytes == 0 || read.offset < end || read.offset > size ||
+          read.sizeBytes > size - read.offset)
+        corrupt(path, "it annotates impossible parts of a region");
+      end = read.offset + read.sizeBytes;
+    }
+  }
+}
+
 void putRegion(ByteWriter& writer, const Region& region) {
   writer.put(region.address);
   writer.put(region.sizeBytes);
   writer.put(static_cast<uint8_t>(region.kind));
   writer.put(static_cast<uint8_t>(region.isConstant));
   writer.putString(region.name);
-  const Annotation& annotation = region.annotation;
-  writer.put(static_cast<uint8_t>(annotation.isSet));
-  writer.put(annotation.dataType);
-  writer.put(annotation.threshold);
-  writer.put(annotation.thresholdKind);
-  writer.put(annotation.norm);
-  writer.putString(annotation.tag);
+  writer.put(static_cast<uint8_t>(region.annotation.isSet));
+  putFields(writer, region.annotation);
 }
 
 Region getRegion(ByteReader& reader, const std::string& path, const std::string& label) {
@@ -36,11 +107,7 @@ Region getRegion(ByteReader& reader, const std::string& path, const std::string&
   region.isConstant = reader.get<uint8_t>() != 0;
   region.name = reader.getString();
   region.annotation.isSet = reader.get<uint8_t>() != 0;
-  region.annotation.dataType = reader.get<uint8_t>();
-  region.annotation.threshold = reader.get<double>();
-  region.annotation.thresholdKind = reader.get<uint8_t>();
-  region.annotation.norm = reader.get<uint8_t>();
-  region.annotation.tag = reader.getString();
+  getFields(reader, region.annotation);
   if (!reader.isGood())
     corrupt(path, "its table ends inside " + label);
   if (kind > static_cast<uint8_t>(RegionKind::Global))

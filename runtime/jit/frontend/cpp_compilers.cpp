@@ -1,6 +1,9 @@
 #include "runtime/jit/frontend/cpp_compilers.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "runtime/compiler/service/library_identity.h"
 #include "runtime/compiler/service/source.h"
@@ -92,14 +95,54 @@ Words clang(TargetModelType target, const std::string& arch) {
   return words;
 }
 
+/// The name of CUDA's runtime in a directory; empty if it is not there.
+std::string runtimeIn(const std::filesystem::path& folder) {
+  constexpr std::string_view name = "libcudart.so";
+  std::string found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (const std::string file = entry.path().filename(); file == name)
+      return file;
+    else if (file.starts_with(name))
+      found = std::max(found, file);
+  return found;
+}
+
+/// nvcc looks for libraries in lib64, but a toolkit of PyPI has them in lib, some without the name
+/// that the linker looks for.
+void addRuntime(Words& words) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path program = mneme::compile::pathOfProgram(words.front());
+  std::vector<fs::path> roots = {fs::canonical(program, ignored).parent_path().parent_path()};
+  for (const char* variable : {"PROTEUS_CUDA_HOME", "CUDA_HOME", "CUDA_PATH"})
+    if (const std::string path = valueOf(variable); !path.empty())
+      roots.emplace_back(path);
+  for (const fs::path& root : roots) {
+    if (fs::exists(root / "lib64", ignored))
+      break;
+    const std::string runtime = runtimeIn(root / "lib");
+    if (runtime.empty())
+      continue;
+    words.push_back("-L" + (root / "lib").string());
+    if (runtime != "libcudart.so") {
+      words.insert(words.end(), {"-cudart", "none", "-l:" + runtime});
+      return;
+    }
+    break;
+  }
+  words.insert(words.end(), {"-cudart", "shared"});
+}
+
 Words nvcc(TargetModelType target, const std::string& arch) {
   Words words = {valueOf(kNvccVariable)};
   if (words.front().empty())
     words.front() = "nvcc";
   words.insert(words.end(), {"-std=c++17", "-O3", "-x", "cu", "--gpu-architecture=" + arch});
-  if (target == TargetModelType::HOST_CUDA)
-    words.insert(words.end(), {"-shared", "-Xcompiler", "-fPIC", "-cudart", "shared"});
-  else
+  if (target == TargetModelType::HOST_CUDA) {
+    words.insert(words.end(), {"-shared", "-Xcompiler", "-fPIC"});
+    addRuntime(words);
+  } else
     words.emplace_back("-cubin");
   return words;
 }

@@ -217,7 +217,7 @@ mneme::compile::Request Dispatcher::State::requestFor(const std::string& code) c
         (target == TargetModelType::HIP ? "amdgcn-amd-amdhsa" : "nvptx64-nvidia-cuda") + "\"}";
   }
   if (const mneme::jit::PassPlugins* plugins = mneme::jit::presentPassPlugins())
-    mneme::jit::addPassPlugins(request, *plugins, settings.marked.pipeline);
+    mneme::jit::addPassPlugins(request, *plugins);
   return request;
 }
 

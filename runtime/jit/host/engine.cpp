@@ -208,7 +208,7 @@ compile::Request HostEngine::requestFor(const HostFunction& function, uint64_t h
   request.symbol = jitSymbol(function.name(), hash, hasUnitOf(0) ? 0 : 1);
   request.passes = pipelineOf(settings_);
   if (const PassPlugins* plugins = presentPassPlugins())
-    addPassPlugins(request, *plugins, settings_.marked.pipeline);
+    addPassPlugins(request, *plugins);
   request.codegenOptLevel = settings_.marked.codegenOptLevel;
   request.cacheName = rankText() + "-cache-jit-" + std::to_string(hash) + ".so";
   request.wantTrace = settings_.trace.specialization;
@@ -216,13 +216,7 @@ compile::Request HostEngine::requestFor(const HostFunction& function, uint64_t h
       {static_cast<const std::byte*>(description.bitcode), description.bitcodeBytes},
       description.bitcodeRawBytes));
   request.specializedArgs = valuesOf(function.sources(), arguments);
-  if (const mneme_lambda_values* values = function.lambdaValues(arguments))
-    for (uint64_t index = 0; index < values->fieldCount; ++index) {
-      const mneme_lambda_field& field = values->fields[index];
-      const auto* bytes = reinterpret_cast<const std::byte*>(field.value);
-      request.lambdaValues.push_back(
-          {{}, field.slot, field.offset, {bytes, bytes + field.sizeBytes}});
-    }
+  request.lambdaValues = function.lambdaValues(arguments);
   return request;
 }
 
@@ -250,9 +244,11 @@ uint64_t HostEngine::hashOf(const HostFunction& function, void** arguments) cons
     addNumber(bytes, value.bytes.size());
     bytes.insert(bytes.end(), value.bytes.begin(), value.bytes.end());
   }
-  if (const mneme_lambda_values* values = function.lambdaValues(arguments)) {
-    const auto* fields = reinterpret_cast<const std::byte*>(values->fields);
-    bytes.insert(bytes.end(), fields, fields + values->fieldCount * sizeof(mneme_lambda_field));
+  for (const compile::LambdaValue& field : function.lambdaValues(arguments)) {
+    addNumber(bytes, field.slot);
+    addNumber(bytes, field.offset);
+    addNumber(bytes, field.value.size());
+    bytes.insert(bytes.end(), field.value.begin(), field.value.end());
   }
   return combineHashes(function.description().staticHash, hash64(bytes));
 }

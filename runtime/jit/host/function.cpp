@@ -23,8 +23,8 @@ HostFunction::HostFunction(mneme_host_function& description)
     : description_(description), name_(description.name) {
   for (uint32_t index = 0; index < description.markCount; ++index)
     sources_.emplace_back(description.marks[index]);
-  if (const mneme_lambda* entry =
-          description.lambda ? mneme_jit_find_lambda(description.lambda) : nullptr)
+  if (const mneme_closure* entry =
+          description.lambda ? mneme_jit_find_closure(description.lambda) : nullptr)
     closure_.emplace(*entry, placesOf(description));
   tables_.push_back(std::make_unique<Table>(kFirstSize));
   table_.store(tables_.back().get(), std::memory_order_release);
@@ -45,9 +45,30 @@ bool HostFunction::readKey(void** arguments, Key& key, const char*& why) const n
       return false;
     }
   }
-  // Equal values are one object.
-  const mneme_lambda_values* values = lambdaValues(arguments);
-  return !closure_ || key.add(&values, sizeof values);
+  if (!closure_)
+    return true;
+  const mneme_closure_fields* fields = closure_->fields();
+  const bool isAdded =
+      key.add(&fields, sizeof fields) &&
+      closure_->visit(fields, arguments, [&](const auto&, const auto& field, const auto* value) {
+        return key.add(value, field.sizeBytes);
+      });
+  if (!isAdded)
+    why = "there is no memory for its values";
+  return isAdded;
+}
+
+std::vector<compile::LambdaValue> HostFunction::lambdaValues(void** arguments) const {
+  std::vector<compile::LambdaValue> values;
+  if (closure_)
+    closure_->visit(closure_->fields(), arguments,
+                    [&](const auto&, const mneme_closure_field& field, const std::byte* value) {
+                      values.push_back({.slot = field.slot,
+                                        .offset = field.offset,
+                                        .value = {value, value + field.sizeBytes}});
+                      return true;
+                    });
+  return values;
 }
 
 HostVariant* HostFunction::find(uint64_t keyHash, std::span<const std::byte> key) const noexcept {

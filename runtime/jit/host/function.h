@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/compiler/service/client.h"
 #include "runtime/core/abi/mneme_jit_host.h"
 #include "runtime/jit/cache_report.h"
 #include "runtime/jit/closure.h"
@@ -48,10 +49,8 @@ public:
   mneme_host_function& description() const noexcept { return description_; }
   const std::string& name() const noexcept { return name_; }
   const std::vector<ValueSource>& sources() const noexcept { return sources_; }
-  /// Returns the registered values of the closure in a call; null if there are none.
-  const mneme_lambda_values* lambdaValues(void** arguments) const noexcept {
-    return closure_ ? closure_->values(arguments) : nullptr;
-  }
+  /// The values of a registered closure in a call.
+  std::vector<compile::LambdaValue> lambdaValues(void** arguments) const;
 
 private:
   /// A hash table with open addressing. Its size is a power of two; at most half of it is used.

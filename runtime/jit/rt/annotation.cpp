@@ -6,6 +6,8 @@
 
 int mneme_set_metadata_for_ptr(const void*, const mneme_ptr_metadata*) { return 0; }
 
+int mneme_set_metadata_for_region(const void*, size_t, const mneme_ptr_metadata*) { return 0; }
+
 int mneme_get_metadata_for_ptr(const void*, mneme_ptr_metadata*) { return 0; }
 
 int mneme_erase_metadata_for_ptr(const void*) { return 0; }

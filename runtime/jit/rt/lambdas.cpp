@@ -1,5 +1,5 @@
-// Keeps what lambdas were registered with. Memory comes from malloc; without any the lambda runs as
-// it was built.
+// Keeps which fields of closures become constants. Memory comes from malloc; without any the lambda
+// runs as it was built.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,99 +8,82 @@
 
 namespace {
 
-// Fields of one closure that are marked; more than these stay variables.
-constexpr size_t kMaxPending = 64;
-
-thread_local mneme_lambda_field pending[kMaxPending];
-thread_local size_t pendingCount = 0;
-
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-mneme_lambda* lambdas = nullptr; ///< guarded by `lock`, as the entries' `values` for writing
+mneme_closure* closures = nullptr; ///< guarded by `lock`, as the entries' `fields` for writing
 
-mneme_lambda* findOrMake(const char* type) {
-  for (mneme_lambda* lambda = lambdas; lambda; lambda = lambda->next)
-    if (strcmp(lambda->type, type) == 0)
-      return lambda;
-  auto* lambda = static_cast<mneme_lambda*>(calloc(1, sizeof(mneme_lambda)));
+mneme_closure* findOrMake(const char* type) {
+  for (mneme_closure* closure = closures; closure; closure = closure->next)
+    if (strcmp(closure->type, type) == 0)
+      return closure;
+  auto* closure = static_cast<mneme_closure*>(calloc(1, sizeof(mneme_closure)));
   char* name = strdup(type); // the library that holds it may go
-  if (!lambda || !name) {
-    free(lambda);
+  if (!closure || !name) {
+    free(closure);
     free(name);
     return nullptr;
   }
-  lambda->type = name;
-  lambda->next = lambdas;
-  return lambdas = lambda;
+  closure->type = name;
+  closure->next = closures;
+  return closures = closure;
 }
 
-/// Drops the values of other closures, which were never registered.
-void dropOthers(const void* closure, size_t sizeBytes) {
-  size_t kept = 0;
-  for (size_t index = 0; index < pendingCount; ++index) {
-    const mneme_lambda_field& field = pending[index];
-    if (field.offset + size_t{field.sizeBytes} <= sizeBytes &&
-        memcmp(static_cast<const char*>(closure) + field.offset, field.value, field.sizeBytes) == 0)
-      pending[kept++] = field;
-  }
-  pendingCount = kept;
+bool isBefore(const mneme_closure_field& left, const mneme_closure_field& right) {
+  return left.offset != right.offset ? left.offset < right.offset
+                                     : left.sizeBytes < right.sizeBytes;
 }
 
-void sortPending() {
-  for (size_t end = 1; end < pendingCount; ++end)
-    for (size_t at = end; at > 0 && pending[at - 1].slot > pending[at].slot; --at) {
-      const mneme_lambda_field later = pending[at - 1];
-      pending[at - 1] = pending[at];
-      pending[at] = later;
-    }
+bool holds(const mneme_closure_fields& all, const mneme_closure_field& field) {
+  for (uint64_t index = 0; index < all.count; ++index)
+    if (!isBefore(all.fields[index], field) && !isBefore(field, all.fields[index]))
+      return true;
+  return false;
 }
 
-/// The content that is pending, which is made if the lambda never had it.
-const mneme_lambda_values* pendingValues(mneme_lambda& lambda) {
-  const size_t bytes = pendingCount * sizeof(mneme_lambda_field);
-  for (const mneme_lambda_values* values = lambda.all; values; values = values->older)
-    if (values->fieldCount == pendingCount && memcmp(values->fields, pending, bytes) == 0)
-      return values;
-  auto* values = static_cast<mneme_lambda_values*>(malloc(sizeof(mneme_lambda_values) + bytes));
-  if (!values)
-    return nullptr;
-  values->older = lambda.all;
-  values->fieldCount = pendingCount;
-  memcpy(values->fields, pending, bytes);
-  __atomic_store_n(&lambda.all, values, __ATOMIC_RELEASE);
-  return values;
+void insert(mneme_closure_fields& all, const mneme_closure_field& field) {
+  if (holds(all, field))
+    return;
+  uint64_t at = all.count++;
+  for (; at > 0 && isBefore(field, all.fields[at - 1]); --at)
+    all.fields[at] = all.fields[at - 1];
+  all.fields[at] = field;
+}
+
+/// Returns whether the fields are in the entry now. Readers may hold the old ones, which stay.
+bool add(mneme_closure& closure, const mneme_closure_note& note) {
+  const uint64_t known = closure.fields ? closure.fields->count : 0;
+  bool isNew = !closure.fields;
+  for (uint64_t index = 0; index < note.fieldCount && !isNew; ++index)
+    isNew = !holds(*closure.fields, note.fields[index]);
+  if (!isNew)
+    return true;
+  auto* all = static_cast<mneme_closure_fields*>(
+      calloc(1, sizeof(mneme_closure_fields) +
+                    (known + note.fieldCount) * sizeof(mneme_closure_field)));
+  if (!all)
+    return false;
+  for (uint64_t index = 0; index < known; ++index)
+    insert(*all, closure.fields->fields[index]);
+  for (uint64_t index = 0; index < note.fieldCount; ++index)
+    insert(*all, note.fields[index]);
+  __atomic_store_n(&closure.fields, all, __ATOMIC_RELEASE);
+  return true;
 }
 
 } // namespace
 
-void mneme_jit_lambda_value(int slot, int offset, int32_t type, const void* value,
-                            size_t sizeBytes) {
-  if (slot < 0 || offset < 0 || sizeBytes > MNEME_LAMBDA_VALUE_BYTES || pendingCount == kMaxPending)
+void mneme_jit_note_closure(mneme_closure_note* note) {
+  if (__atomic_load_n(&note->isKnown, __ATOMIC_ACQUIRE))
     return;
-  mneme_lambda_field& field = pending[pendingCount++];
-  memset(&field, 0, sizeof field);
-  field.slot = static_cast<uint32_t>(slot);
-  field.offset = static_cast<uint32_t>(offset);
-  field.type = type;
-  field.sizeBytes = static_cast<uint32_t>(sizeBytes);
-  memcpy(field.value, value, sizeBytes);
+  pthread_mutex_lock(&lock);
+  mneme_closure* closure = findOrMake(note->type);
+  if (closure && add(*closure, *note))
+    __atomic_store_n(&note->isKnown, 1, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(&lock);
 }
 
-void mneme_jit_register_lambda(const char* type, const void* closure, size_t sizeBytes) {
-  dropOthers(closure, sizeBytes);
-  if (pendingCount == 0)
-    return;
-  sortPending();
+const mneme_closure* mneme_jit_find_closure(const char* type) {
   pthread_mutex_lock(&lock);
-  if (mneme_lambda* lambda = findOrMake(type))
-    if (const mneme_lambda_values* values = pendingValues(*lambda))
-      __atomic_store_n(&lambda->values, values, __ATOMIC_RELEASE);
+  const mneme_closure* closure = findOrMake(type);
   pthread_mutex_unlock(&lock);
-  pendingCount = 0;
-}
-
-const mneme_lambda* mneme_jit_find_lambda(const char* type) {
-  pthread_mutex_lock(&lock);
-  const mneme_lambda* lambda = findOrMake(type);
-  pthread_mutex_unlock(&lock);
-  return lambda;
+  return closure;
 }
