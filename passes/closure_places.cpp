@@ -58,8 +58,8 @@ std::vector<ClosurePlace> closurePlaces(const Bitcode& code, llvm::StringRef ker
         for (llvm::CallBase* call : ir::callsIn(kernel, callOperator))
           for (const ir::ByteRange& field : fields) {
             const auto offset = static_cast<int64_t>(field.offset);
-            const std::optional<ir::ArgumentBytes> found = content.source(
-                *call->getArgOperand(closure->getArgNo()), offset, field.sizeBytes);
+            const std::optional<ir::ArgumentBytes> found =
+                content.source(*call->getArgOperand(closure->getArgNo()), offset, field.sizeBytes);
             if (!found || found->offset < offset)
               continue;
             const ClosurePlace place{found->argument, uint64_t(found->offset - offset),

@@ -94,8 +94,7 @@ Array describeLambdas(const llvm::Module& module, const llvm::Function* kernel) 
     if (kernel && code.empty())
       code = bitcodeOf(module);
     if (kernel)
-      for (const ClosurePlace& place :
-           closurePlaces(code, kernel->getName(), function.getName()))
+      for (const ClosurePlace& place : closurePlaces(code, kernel->getName(), function.getName()))
         places.push_back(
             Object{{"arg", place.argument}, {"offset", place.offset}, {"size", place.sizeBytes}});
     result.push_back(

@@ -90,7 +90,8 @@ std::string notedType(const llvm::Function& function) {
 bool isConstant(const Field& field, llvm::StringRef type, llvm::Module& module) {
   return llvm::none_of(module, [&](llvm::Function& function) {
     return !function.isDeclaration() && !ir::isConstMember(function) &&
-           closureTypeOf(function) == type && ir::mayChange(function, field.offset, field.sizeBytes);
+           closureTypeOf(function) == type &&
+           ir::mayChange(function, field.offset, field.sizeBytes);
   });
 }
 
@@ -103,8 +104,7 @@ public:
     const auto* end = call.arg_size() > kNote
                           ? llvm::dyn_cast<llvm::GEPOperator>(call.getArgOperand(kEnd))
                           : nullptr;
-    auto* closure =
-        end ? llvm::dyn_cast<llvm::StructType>(end->getSourceElementType()) : nullptr;
+    auto* closure = end ? llvm::dyn_cast<llvm::StructType>(end->getSourceElementType()) : nullptr;
     const auto known = fields_.find(closure);
     if (type.empty() || known == fields_.end())
       return false;
@@ -126,10 +126,10 @@ private:
             {builder.getInt32(static_cast<uint32_t>(field.slot)),
              builder.getInt32(static_cast<uint32_t>(field.offset)),
              builder.getInt32(static_cast<uint32_t>(field.sizeBytes)), builder.getInt32(0)}));
-    auto* rowType = llvm::StructType::get(context, llvm::SmallVector<llvm::Type*>(
-                                                       4, builder.getInt32Ty()));
-    auto* table = variable(
-        llvm::ConstantArray::get(llvm::ArrayType::get(rowType, rows.size()), rows), true);
+    auto* rowType =
+        llvm::StructType::get(context, llvm::SmallVector<llvm::Type*>(4, builder.getInt32Ty()));
+    auto* table =
+        variable(llvm::ConstantArray::get(llvm::ArrayType::get(rowType, rows.size()), rows), true);
     return variable(llvm::ConstantStruct::getAnon(
                         {variable(llvm::ConstantDataArray::getString(context, type), true),
                          builder.getInt64(rows.size()), table, builder.getInt64(0)}),

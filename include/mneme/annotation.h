@@ -34,10 +34,10 @@ __attribute__((weak)) int mneme_set_metadata_for_ptr(const void* ptr,
 __attribute__((weak)) int mneme_get_metadata_for_ptr(const void* ptr, mneme_ptr_metadata* metadata);
 __attribute__((weak)) int mneme_erase_metadata_for_ptr(const void* ptr);
 
-/* The same of `bytes` bytes from `begin` on, anywhere in a live allocation, until it is freed. Another
- * call for the same bytes replaces it; what is set for the whole allocation holds for the rest. Returns
- * 0, and says why in the recorder's messages, for bytes that are not in one allocation, that are no
- * whole number of elements, or that overlap others with metadata. */
+/* The same of `bytes` bytes from `begin` on, anywhere in a live allocation, until it is freed.
+ * Another call for the same bytes replaces it; what is set for the whole allocation holds for the
+ * rest. Returns 0, and says why in the recorder's messages, for bytes that are not in one
+ * allocation, that are no whole number of elements, or that overlap others with metadata. */
 __attribute__((weak)) int mneme_set_metadata_for_region(const void* begin, size_t bytes,
                                                         const mneme_ptr_metadata* metadata);
 

@@ -32,7 +32,8 @@ inline void disable() {
 }
 
 /// Loads an LLVM pass plugin into the compiler of marked code and appends `Pipeline`, which is not
-/// empty, to the pipeline in force (that of PROTEUS_OPT_LEVEL if no other is named). The same pair twice counts once.
+/// empty, to the pipeline in force (that of PROTEUS_OPT_LEVEL if no other is named). The same pair
+/// twice counts once.
 inline void registerJITPassPlugin(const std::string& Path, const std::string& Pipeline) {
   if (Path.empty())
     reportFatalError("JIT pass plugin path must be non-empty");

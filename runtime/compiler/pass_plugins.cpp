@@ -33,9 +33,9 @@ PassPlugins::PassPlugins(const char* const* paths, size_t count) {
   for (size_t index = 0; index < count; ++index) {
     llvm::Expected<llvm::PassPlugin> plugin = llvm::PassPlugin::Load(paths[index]);
     if (!plugin)
-      throw Error(ErrorCode::BackendUnavailable,
-                  "Failed to load JIT pass plugin '" + std::string(paths[index]) +
-                      "': " + llvm::toString(plugin.takeError()));
+      throw Error(ErrorCode::BackendUnavailable, "Failed to load JIT pass plugin '" +
+                                                     std::string(paths[index]) +
+                                                     "': " + llvm::toString(plugin.takeError()));
     plugins_.push_back(*plugin);
   }
 }

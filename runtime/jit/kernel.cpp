@@ -150,8 +150,7 @@ std::vector<std::byte> Kernel::valuesOf(void** args) const {
     const auto* bytes = reinterpret_cast<const std::byte*>(&present);
     values.insert(values.end(), bytes, bytes + sizeof(present));
     lambda.closure.visit(
-        present, args,
-        [&](const auto&, const mneme_closure_field& field, const std::byte* value) {
+        present, args, [&](const auto&, const mneme_closure_field& field, const std::byte* value) {
           values.insert(values.end(), value, value + field.sizeBytes);
           return true;
         });

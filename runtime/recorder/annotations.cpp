@@ -67,11 +67,10 @@ int mneme_set_metadata_for_region(const void* begin, size_t bytes,
     else if (reinterpret_cast<uintptr_t>(begin) % width != 0)
       problem = "their address is not a multiple of " + std::to_string(width);
     else
-      problem =
-          guard.session()->memory()->annotatePart(begin, bytes, annotationFrom(*metadata));
+      problem = guard.session()->memory()->annotatePart(begin, bytes, annotationFrom(*metadata));
     if (!problem.empty())
-      guard.session()->note(mneme::sentence("the annotation of ", std::to_string(bytes), " bytes", taggedBy(*metadata),
-                                            " is left out: ", problem));
+      guard.session()->note(mneme::sentence("the annotation of ", std::to_string(bytes), " bytes",
+                                            taggedBy(*metadata), " is left out: ", problem));
     return problem.empty();
   } catch (const std::exception& error) {
     guard.session()->note(mneme::sentence("an annotation was lost: ", error.what()));

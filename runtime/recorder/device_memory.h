@@ -31,8 +31,8 @@ struct Allocation {
   Owner owner = Owner::Window;
   artifact::Annotation annotation;
   std::vector<artifact::AnnotatedPart> parts = {}; ///< ascending
-  bool isImported = false; ///< memory of another process
-  void* pool = nullptr;    ///< the memory pool that the application took it from, if any
+  bool isImported = false;                         ///< memory of another process
+  void* pool = nullptr; ///< the memory pool that the application took it from, if any
 };
 
 struct Window {

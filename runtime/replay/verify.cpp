@@ -96,8 +96,7 @@ Verifier::Verifier(device::Device& device, const MemoryImage& image,
     const Gap& gap = image.gaps()[i];
     compared_.push_back(
         {.gap = i,
-         .request = {
-             .actual = gap.live, .expected = gap.prologue, .sizeBytes = gap.sizeBytes}});
+         .request = {.actual = gap.live, .expected = gap.prologue, .sizeBytes = gap.sizeBytes}});
   }
 }
 
@@ -190,9 +189,9 @@ std::vector<device::CompareReport> Verifier::compareAll() {
 /// Brings both sides to the host, for memory whose expected content is not on the device.
 device::CompareReport Verifier::compareOnHost(const Compared& compared,
                                               device::CompareRequest request) const {
-  const std::vector<std::byte> expected =
-      compared.site != kNone ? image_.expectedBytes(image_.sites()[compared.site])
-                             : std::vector<std::byte>(request.sizeBytes);
+  const std::vector<std::byte> expected = compared.site != kNone
+                                              ? image_.expectedBytes(image_.sites()[compared.site])
+                                              : std::vector<std::byte>(request.sizeBytes);
   std::vector<std::byte> actual(request.sizeBytes);
   device_.copyToHost(actual.data(), request.actual, actual.size());
   request.actual = reinterpret_cast<uint64_t>(actual.data());

@@ -27,6 +27,26 @@ def words_about(header: Path) -> str:
     return done.stderr
 
 
+RELIES = """
+#include <proteus/JitInterface.h>
+int main() {
+  auto pair = std::make_tuple(std::make_unique<int>(1), std::move("text"));
+  assert(std::strlen(std::get<1>(pair)) == 4);
+  char copy[5];
+  std::memcpy(copy, std::get<1>(pair), sizeof copy);
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not installed")
+def test_what_programs_expect_of_the_interface_is_included() -> None:
+    done = subprocess.run(
+        ["g++", "-std=c++17", "-fsyntax-only", f"-I{INCLUDE}", "-x", "c++", "-"],
+        input=RELIES, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not installed")
 def test_each_header_compiles_alone_and_twice() -> None:
     headers = sorted((INCLUDE / "proteus").rglob("*.h"))

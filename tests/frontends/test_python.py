@@ -259,6 +259,16 @@ print(mneme.jit.active_backend, mneme.jit.has_hip, mneme.jit.compile is compile,
         assert script(tmp_path, show, PROTEUS_BACKEND_VARIANT=variant) == [f"{kind} {variant}"]
 
 
+def test_a_star_imports_what_is_known_of_the_backend(tmp_path: Path) -> None:
+    star = """
+from proteus import *
+print(active_backend, active_backend_variant, has_cuda, has_hip, {type(has_cuda), type(has_mlir)})
+"""
+    assert script(tmp_path, star, PROTEUS_BACKEND_KIND="rocm") == [
+        "rocm rocm_llvm22 False True {<class 'bool'>}"
+    ]
+
+
 def test_a_backend_is_locked_or_none_is_there(tmp_path: Path) -> None:
     locked = """
 import os, proteus

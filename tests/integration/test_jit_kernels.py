@@ -176,7 +176,8 @@ def test_closures_have_the_values_they_are_registered_with(build: Build, tmp_pat
         "[LambdaSpec] Replacing slot 1 with i32 7",
         "[LambdaSpec] Replacing slot 0 with double 3.500000e+00",
         "[LambdaSpec] Replacing slot 0 with float 5.000000e-01",
-        *("[LambdaSpec] Replacing slot 0 with i32 2", "[LambdaSpec] Replacing slot 0 with i32 3") * 2,
+        *("[LambdaSpec] Replacing slot 0 with i32 2", "[LambdaSpec] Replacing slot 0 with i32 3")
+        * 2,
     ]
     assert "MemoryCache rank 0 hits 0 accesses 7" in cold.stdout
     warm = run(build("lambdas.cu"), tmp_path, **wanted)

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from programs import COMPILER, Run, build, run
+from programs import COMPILER, ROOT, Run, build, run
 
 pytestmark = [pytest.mark.compile, pytest.mark.slow]
 
@@ -161,6 +161,69 @@ def test_objects_are_traced_as_the_abi_passes_them(tmp_path: Path) -> None:
     ):
         assert line in lines
     assert cold.count("MemoryCache") == (4, 16)
+
+
+def test_lambdas_have_their_own_values_whenever_they_were_registered(tmp_path: Path) -> None:
+    program = build(SOURCES / "lambda_values.cpp", tmp_path / "program")
+    cold, warm = run_twice(program, tmp_path / "cache")
+    assert cold.lines == warm.lines
+    assert cold.lines == [
+        *("plain 10", "B 20", "A 10", "C 30", "A 10"),
+        *("made 34", "made 12", "made 34", "made 12", "made 56"),
+        *("number 7", "pointer 14", "owner 17"),
+    ]
+    values = [line.removeprefix("[LambdaSpec] Replacing slot ") for line in cold.specializations()]
+    assert values[:9] == [
+        *("0 with i32 20", "0 with i32 10", "0 with i32 30"),
+        *("1 with i64 4", "0 with i64 3", "1 with i64 2", "0 with i64 1"),
+        *("1 with i64 6", "0 with i64 5"),
+    ]
+    number, *pointers, last = values[9:]
+    assert number.startswith("0 with i64 ")
+    assert pointers == [f"0 with ptr inttoptr ({number.removeprefix('0 with ')} to ptr)"] * 2
+    assert last == "1 with i64 9"
+    assert cold.count("MemoryCache") == (3, 13)
+
+
+REGISTERED = """
+    #include <cstdio>
+    #include <proteus/JitInterface.h>
+    int main() {
+      auto plain = [n = proteus::jit_variable(3)]() __attribute__((annotate("jit"))) { return n; };
+      proteus::register_lambda(plain);
+#ifdef PROTEUS_LAMBDAS_BY_REFERENCE
+      auto& same = proteus::register_lambda(plain);
+      static_assert(std::is_same_v<decltype(same), decltype(plain)&>);
+#endif
+#ifdef TWICE
+      (void)proteus::register_lambda(proteus::register_lambda(plain));
+#endif
+      std::printf("%d\\n", plain());
+    }
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("", ""),
+        ("-DPROTEUS_LAMBDAS_BY_REFERENCE", ""),
+        ("-DPROTEUS_NODISCARD_LAMBDAS", "ignoring return value of"),
+        ("-DTWICE", "the lambda is registered already: use what that returned"),
+    ],
+)
+def test_what_registering_returns_may_be_used_or_not(
+    option: str, words: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "registered.cpp"
+    source.write_text(REGISTERED)
+    done = subprocess.run(
+        [COMPILER, "-std=c++17", "-Wall", "-Werror", "-fsyntax-only", f"-I{ROOT / 'include'}",
+         *option.split(), source],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode == 0) is not words
+    assert words in done.stderr
 
 
 def test_where_a_large_result_goes_is_the_first_argument(tmp_path: Path) -> None:

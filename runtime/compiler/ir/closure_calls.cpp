@@ -100,8 +100,7 @@ bool reaches(const llvm::Function& from, const llvm::Function& to) {
 }
 
 llvm::SmallVector<llvm::CallBase*> callsIn(llvm::Function& kernel, llvm::Function& callOperator) {
-  return callsWhere(kernel,
-                    [&](const llvm::Function& callee) { return &callee == &callOperator; });
+  return callsWhere(kernel, [&](const llvm::Function& callee) { return &callee == &callOperator; });
 }
 
 void exposeClosureCalls(llvm::Function& kernel, llvm::Function& callOperator,

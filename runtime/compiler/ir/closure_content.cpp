@@ -29,9 +29,8 @@ public:
     if (!seen_.insert({base, offset}).second)
       return true;
     if (auto* choice = llvm::dyn_cast<llvm::PHINode>(base))
-      return llvm::all_of(choice->incoming_values(), [&](llvm::Use& one) {
-        return inMemory(*one.get(), offset, size);
-      });
+      return llvm::all_of(choice->incoming_values(),
+                          [&](llvm::Use& one) { return inMemory(*one.get(), offset, size); });
     if (auto* choice = llvm::dyn_cast<llvm::SelectInst>(base))
       return inMemory(*choice->getTrueValue(), offset, size) &&
              inMemory(*choice->getFalseValue(), offset, size);
@@ -136,8 +135,7 @@ private:
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&value))
       return load->isSimple() && inMemory(*load->getPointerOperand(), offset, size);
     if (auto* argument = llvm::dyn_cast<llvm::Argument>(&value))
-      return isKernels(*argument) && !structIn(*argument) &&
-             found({argument->getArgNo(), offset});
+      return isKernels(*argument) && !structIn(*argument) && found({argument->getArgNo(), offset});
     if (auto* choice = llvm::dyn_cast<llvm::PHINode>(&value))
       return llvm::all_of(choice->incoming_values(),
                           [&](llvm::Use& one) { return inValue(*one.get(), offset, size); });
@@ -145,33 +143,33 @@ private:
       return inValue(*choice->getTrueValue(), offset, size) &&
              inValue(*choice->getFalseValue(), offset, size);
     if (auto* element = llvm::dyn_cast<llvm::ExtractValueInst>(&value))
-      return inValue(*element->getAggregateOperand(),
-                     offset + static_cast<int64_t>(elementOffset(
-                                  element->getAggregateOperand()->getType(), element->getIndices(),
-                                  layout_)),
-                     size);
+      return inValue(
+          *element->getAggregateOperand(),
+          offset + static_cast<int64_t>(elementOffset(element->getAggregateOperand()->getType(),
+                                                      element->getIndices(), layout_)),
+          size);
     if (auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&value))
       return inInserted(*insert, offset, size);
-    if (llvm::isa<llvm::FreezeInst, llvm::BitCastInst, llvm::AddrSpaceCastInst,
-                  llvm::PtrToIntInst, llvm::IntToPtrInst>(value)) {
+    if (llvm::isa<llvm::FreezeInst, llvm::BitCastInst, llvm::AddrSpaceCastInst, llvm::PtrToIntInst,
+                  llvm::IntToPtrInst>(value)) {
       llvm::Value& from = *llvm::cast<llvm::Instruction>(value).getOperand(0);
-      return layout_.getTypeStoreSize(from.getType()) == layout_.getTypeStoreSize(value.getType()) &&
+      return layout_.getTypeStoreSize(from.getType()) ==
+                 layout_.getTypeStoreSize(value.getType()) &&
              inValue(from, offset, size);
     }
     return false;
   }
 
   bool inInserted(llvm::InsertValueInst& insert, int64_t offset, uint64_t size) {
-    const auto begin = static_cast<int64_t>(
-        elementOffset(insert.getType(), insert.getIndices(), layout_));
+    const auto begin =
+        static_cast<int64_t>(elementOffset(insert.getType(), insert.getIndices(), layout_));
     llvm::Value& value = *insert.getInsertedValueOperand();
     const auto end =
         begin + static_cast<int64_t>(layout_.getTypeStoreSize(value.getType()).getFixedValue());
     const auto last = offset + static_cast<int64_t>(size);
     if (begin <= offset && last <= end)
       return inValue(value, offset - begin, size);
-    return (last <= begin || end <= offset) &&
-           inValue(*insert.getAggregateOperand(), offset, size);
+    return (last <= begin || end <= offset) && inValue(*insert.getAggregateOperand(), offset, size);
   }
 
   /// Whether an argument is the address of its bytes.

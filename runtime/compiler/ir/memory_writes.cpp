@@ -92,9 +92,9 @@ bool MemoryWrites::step(llvm::User& user, const Place& place) {
 
 /// The place is known at run time only: it may be read.
 void MemoryWrites::visitComputed(llvm::User& address, const Place& place) {
-  if (place.kind == Kind::Holder ||
-      !llvm::all_of(address.users(),
-                    [](const llvm::User* user) { return llvm::isa<llvm::LoadInst>(user); }))
+  if (place.kind == Kind::Holder || !llvm::all_of(address.users(), [](const llvm::User* user) {
+        return llvm::isa<llvm::LoadInst>(user);
+      }))
     isUnknown = true;
 }
 
@@ -125,8 +125,7 @@ void MemoryWrites::visitStore(llvm::StoreInst& store, llvm::Use& use, const Plac
     return keep(*store.getPointerOperand(), place.offset);
   if (!store.isSimple())
     isUnknown = true;
-  write(place.offset, layout_.getTypeStoreSize(value.getType()).getFixedValue(),
-        {.value = &value});
+  write(place.offset, layout_.getTypeStoreSize(value.getType()).getFixedValue(), {.value = &value});
 }
 
 void MemoryWrites::visit(llvm::Use& use, const Place& place) {

@@ -124,9 +124,8 @@ void readElements(llvm::Argument& argument, StructReads& found) {
   const llvm::DataLayout& layout = argument.getParent()->getParent()->getDataLayout();
   for (llvm::User* user : argument.users())
     if (auto* element = llvm::dyn_cast<llvm::ExtractValueInst>(user))
-      found.values.push_back(
-          {element, elementOffset(element->getAggregateOperand()->getType(), element->getIndices(),
-                                  layout)});
+      found.values.push_back({element, elementOffset(element->getAggregateOperand()->getType(),
+                                                     element->getIndices(), layout)});
     else
       found.isAllRead = true;
 }

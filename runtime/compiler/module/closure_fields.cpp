@@ -69,7 +69,6 @@ void makeFieldsConstant(llvm::Function& function, llvm::ArrayRef<const mneme_lam
   }
 }
 
-
 namespace {
 
 using Values = std::vector<const mneme_lambda_value*>;
@@ -80,8 +79,7 @@ struct Operator {
   Values values;
 };
 
-std::vector<Operator> operatorsIn(llvm::Module& module,
-                                  llvm::ArrayRef<mneme_lambda_value> values) {
+std::vector<Operator> operatorsIn(llvm::Module& module, llvm::ArrayRef<mneme_lambda_value> values) {
   std::vector<Operator> operators;
   for (const mneme_lambda_value& value : values) {
     llvm::Function* function = module.getFunction(value.function ? value.function : "");

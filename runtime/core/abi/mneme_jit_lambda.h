@@ -1,6 +1,6 @@
 // Room core/abi: which fields of closures become constants (proteus::jit_variable and
-// register_lambda). libmneme_rt keeps them; libmneme_jit reads them, and the values from the closures
-// themselves, at every call. C, append only.
+// register_lambda). libmneme_rt keeps them; libmneme_jit reads them, and the values from the
+// closures themselves, at every call. C, append only.
 #pragma once
 
 #include <stddef.h>

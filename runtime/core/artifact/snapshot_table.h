@@ -47,10 +47,10 @@ struct TableRegion {
 /// smaller), u64 number of hashes; the description; the hashes of all stored chunks. The
 /// description holds references, regions with base and runs, arguments, and annotated
 /// parts of regions if there are any: "MNEME_REGION_V1", u64 number of regions, of each its u64
-/// address and u64 number of parts, of each part u64 offset, u64 size and the annotation. A run is varint(count *
-/// 4 + kind); a stored run continues with varint(file), zigzag varint(offset - end of the last
-/// chunk stored in that file) and per chunk varint(stored size, 0 for raw); the chunks of a run are
-/// contiguous.
+/// address and u64 number of parts, of each part u64 offset, u64 size and the annotation. A run is
+/// varint(count * 4 + kind); a stored run continues with varint(file), zigzag varint(offset - end
+/// of the last chunk stored in that file) and per chunk varint(stored size, 0 for raw); the chunks
+/// of a run are contiguous.
 struct SnapshotTable {
   std::vector<std::string> references;
   std::vector<TableRegion> regions;

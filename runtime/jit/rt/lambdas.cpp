@@ -56,9 +56,8 @@ bool add(mneme_closure& closure, const mneme_closure_note& note) {
     isNew = !holds(*closure.fields, note.fields[index]);
   if (!isNew)
     return true;
-  auto* all = static_cast<mneme_closure_fields*>(
-      calloc(1, sizeof(mneme_closure_fields) +
-                    (known + note.fieldCount) * sizeof(mneme_closure_field)));
+  auto* all = static_cast<mneme_closure_fields*>(calloc(
+      1, sizeof(mneme_closure_fields) + (known + note.fieldCount) * sizeof(mneme_closure_field)));
   if (!all)
     return false;
   for (uint64_t index = 0; index < known; ++index)

@@ -112,9 +112,8 @@ int main() {
   section("privatized");
   bool isOn = false;
   int count = 3;
-  auto three = [x, count = proteus::jit_variable(count), isOn = proteus::jit_variable(isOn)] __device__() {
-    *x += isOn ? 1000 : count;
-  };
+  auto three = [x, count = proteus::jit_variable(count),
+                isOn = proteus::jit_variable(isOn)] __device__() { *x += isOn ? 1000 : count; };
   privatized<<<1, 1>>>(proteus::register_lambda(three));
 
   section("through memory");

@@ -75,6 +75,40 @@ static void references() {
   check("double&", D, 10.5);
 }
 
+static void pointersToPointers() {
+  JitModule J("host", kBackend);
+  auto& F = J.addFunction<void(double**, double*)>("pointersToPointers");
+  F.function([&] {
+    auto& [PP, Q] = F.getArgs();
+    PP[0][1] = 5; // the first pointer's second number
+    auto First = PP[0]; // a name for a pointer that lies there
+    *First = First[1] + 1;
+    PP[1] = Q; // the second pointer leads where Q does
+    PP[1] += 1;
+    *PP[1] = 7;
+    auto Own = F.defVar(PP[0], "own"); // a pointer of its own
+    auto Place = Own.getAddress();
+    *Place = Q + 2;
+    *Own = 8;
+    auto Through = *Place;
+    Through[1] = 9;
+    auto Whole = F.defVar(2.75);
+    auto Part = Whole.convert<const int>();
+    Q[4] = Part;
+    F.ret();
+  });
+  double A[2] = {0, 0}, B[5] = {0, 0, 0, 0, 0};
+  double* Both[2] = {A, nullptr};
+  F(Both, B);
+  check("through the first", A[0], 6.0);
+  check("second of the first", A[1], 5.0);
+  check("the second pointer", Both[1], B + 1);
+  check("through the second", B[1], 7.0);
+  check("through its own", B[2], 8.0);
+  check("through its address", B[3], 9.0);
+  check("converted to a constant", B[4], 2.0);
+}
+
 template <typename T> static T sumOfArray(AddressSpace Space, bool ShowsCode) {
   JitModule J("host", kBackend);
   auto& F = J.addFunction<T(int)>("sum");
@@ -152,6 +186,7 @@ static void atomics() {
 int main() {
   pointers();
   references();
+  pointersToPointers();
   check("array", sumOfArray<double>(AddressSpace::DEFAULT, false), 346.0);
   check("local array", sumOfArray<float>(AddressSpace::LOCAL, false), 346.0f);
   check("global array", sumOfArray<double>(AddressSpace::GLOBAL, true), 346.0);

@@ -20,10 +20,13 @@ template <class F> static void wrapped(F&& f) {
   Wrap<decltype(known)> wrap{known};
   wrap();
 }
-__attribute__((noinline)) void show(const char* name, long value) { printf("%s %ld\n", name, value); }
+__attribute__((noinline)) void show(const char* name, long value) {
+  printf("%s %ld\n", name, value);
+}
 
 static auto makeLambda(long a, long b) {
-  return [a = proteus::jit_variable(a), b = proteus::jit_variable(b)]() JIT { show("made", 10 * a + b); };
+  return [a = proteus::jit_variable(a), b = proteus::jit_variable(b)]()
+             JIT { show("made", 10 * a + b); };
 }
 static auto makeRegistered(long a, long b) { return proteus::register_lambda(makeLambda(a, b)); }
 
@@ -58,16 +61,16 @@ int main(int argc, char**) {
 
   static long target = 7;
   auto pointer = proteus::register_lambda(
-      [number = reinterpret_cast<uintptr_t>(proteus::jit_variable(&target))]() JIT {
-        show("number", *reinterpret_cast<long*>(number));
-      });
+      [number = reinterpret_cast<uintptr_t>(proteus::jit_variable(&target))]()
+          JIT { show("number", *reinterpret_cast<long*>(number)); });
   pointer();
-  auto direct = proteus::register_lambda(
-      [at = proteus::jit_variable(&target)]() JIT { show("pointer", *at + *at); });
+  auto direct = proteus::register_lambda([at = proteus::jit_variable(&target)]()
+                                             JIT { show("pointer", *at + *at); });
   direct();
 
   // What cannot be copied stays where it is.
-  auto owner = [p = std::make_unique<long>(8), n = proteus::jit_variable(9L)]() JIT { show("owner", *p + n); };
+  auto owner = [p = std::make_unique<long>(8), n = proteus::jit_variable(9L)]()
+                   JIT { show("owner", *p + n); };
   proteus::register_lambda(owner);
   owner();
 }
