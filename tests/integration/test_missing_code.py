@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import struct
-import subprocess
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from conftest import BUILD, ROOT, Finished, mneme, run_command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.compile
 APPS = ROOT / "tests/apps/missing_code"
@@ -59,67 +60,76 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-def run(program: Path, cache: Path, wanted: str, **environment: str) -> Finished:
+def run(program: Path, cache: Path, wanted: str) -> Finished:
     return mneme(
         *("run", "--device", "cpu", "--", program),
         MNEME_CACHE_DIR=str(cache),
         MNEME_COMPILE_FOR_GPU=wanted,
-        **environment,
     )
 
 
-def test_the_code_that_is_missing_is_compiled_once(
-    program: Path, keeper: Path, tmp_path: Path
-) -> None:
-    plain = run(program, tmp_path / "cache", "0")
-    assert plain.stdout == "cudaSuccess 9 8 765 41 42\n"
-    registered = tmp_path / "registered"
-    for attempt in range(2):
-        registered.unlink(missing_ok=True)
-        done = run(
-            program, tmp_path / "cache", "sm_90", LD_PRELOAD=str(keeper), REGISTERED=str(registered)
+class Registered(NamedTuple):
+    members: list[Member]
+    stderr: str
+
+
+@pytest.fixture
+def register(program: Path, keeper: Path, tmp_path: Path) -> Callable[[str], Registered]:
+    """Return a function that runs the program, without any GPU, and returns what it registers."""
+    file = tmp_path / "registered"
+
+    def register_for(wanted: str) -> Registered:
+        file.unlink(missing_ok=True)
+        done = run_command(
+            program,
+            MNEME_CACHE_DIR=str(tmp_path / "cache"),
+            MNEME_COMPILE_FOR_GPU=wanted,
+            LD_PRELOAD=str(keeper),
+            REGISTERED=str(file),
         )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout == plain.stdout
-        assert (NOTICE in done.stderr) == (attempt == 0)
-        built, added = members(registered.read_bytes())
+        return Registered(members(file.read_bytes()), done.stderr)
+
+    return register_for
+
+
+def test_the_code_that_is_missing_is_compiled_once(
+    register: Callable[[str], Registered],
+) -> None:
+    for attempt in range(2):
+        (built, added), stderr = register("sm_90")
+        assert (NOTICE in stderr) == (attempt == 0)
         assert (built.kind, built.architecture) == ("cubin", 75)
         assert (added.kind, added.architecture) == ("cubin", 90)
 
 
+def test_the_program_runs_as_ever(program: Path, tmp_path: Path) -> None:
+    for wanted in ("0", "sm_90", "sm_80,sm_90"):
+        done = run(program, tmp_path / "cache", wanted)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "cudaSuccess 9 8 765 41 42\n"
+
+
 def test_the_code_has_all_kernels_and_variables_of_its_unit(
-    program: Path, keeper: Path, tmp_path: Path
+    register: Callable[[str], Registered], tmp_path: Path
 ) -> None:
-    registered = tmp_path / "registered"
-    run(program, tmp_path / "cache", "90", LD_PRELOAD=str(keeper), REGISTERED=str(registered))
-    _, added = members(registered.read_bytes())
+    (_, added), _ = register("90")
     image = tmp_path / "image.cubin"
     image.write_bytes(added.content)
-    symbols = subprocess.run(
-        [f"llvm-readelf-{os.environ.get('MNEME_LLVM', '22')}", "--symbols", "--wide", image],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-    of_type = {line.split()[-1]: line.split()[3:5] for line in symbols.splitlines() if "GLOBAL" in line}
-    assert of_type["_Z5countPi"] == ["FUNC", "GLOBAL"]
-    assert of_type["_Z5scaleIfEvPT_i"][0] == "FUNC"
-    assert of_type["counter"] == ["OBJECT", "GLOBAL"]
-    assert of_type["factors"] == ["OBJECT", "GLOBAL"]
-    assert not any("mneme" in name for name in of_type)
+    symbols = run_command("llvm-readelf", "--symbols", "--wide", image).stdout
+    kinds = {line.split()[-1]: line.split()[3] for line in symbols.splitlines() if "GLOBAL" in line}
+    assert kinds["_Z5countPi"] == "FUNC"
+    assert "FUNC" in [kind for name, kind in kinds.items() if "scale" in name]
+    assert kinds["counter"] == kinds["factors"] == "OBJECT"
+    assert not any("mneme" in name for name in kinds)
     assert struct.pack("<3f", 1, 2, 4) in added.content
     assert struct.pack("<i", 40) in added.content
 
 
-def test_code_that_serves_the_gpu_is_left_alone(
-    program: Path, keeper: Path, tmp_path: Path
-) -> None:
-    registered = tmp_path / "registered"
+def test_code_that_serves_the_gpu_is_left_alone(register: Callable[[str], Registered]) -> None:
     for wanted in ("sm_75", "0", ""):
-        registered.unlink(missing_ok=True)
-        done = run(
-            program, tmp_path / "cache", wanted, LD_PRELOAD=str(keeper), REGISTERED=str(registered)
-        )
-        assert "mneme" not in done.stderr
-        assert len(members(registered.read_bytes())) == 1
+        members, stderr = register(wanted)
+        assert len(members) == 1
+        assert "compiling" not in stderr
 
 
 def test_a_list_that_makes_no_sense_is_named(program: Path, tmp_path: Path) -> None:
@@ -134,3 +144,11 @@ def test_an_architecture_that_cannot_be_compiled_for_is_named(
     done = run(program, tmp_path / "cache", "sm_199")
     assert done.stdout == "cudaSuccess 9 8 765 41 42\n"
     assert "kernels of this program cannot be compiled for sm_199: " in done.stderr
+
+
+def test_a_program_without_a_gpu_says_how_it_can_run(program: Path, tmp_path: Path) -> None:
+    if Path("/dev/nvidiactl").exists():
+        pytest.skip("this machine has a GPU")
+    done = run_command(program, MNEME_CACHE_DIR=str(tmp_path / "cache"))
+    assert f"mneme run --device cpu -- {program}" in done.stderr
+    assert done.stderr.count("no kernel of this program runs here") == 1
