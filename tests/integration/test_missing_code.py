@@ -115,7 +115,7 @@ def test_the_code_has_all_kernels_and_variables_of_its_unit(
     (_, added), _ = register("90")
     image = tmp_path / "image.cubin"
     image.write_bytes(added.content)
-    symbols = run_command("llvm-readelf", "--symbols", "--wide", image).stdout
+    symbols = run_command("readelf", "--symbols", "--wide", image).stdout
     kinds = {line.split()[-1]: line.split()[3] for line in symbols.splitlines() if "GLOBAL" in line}
     assert kinds["_Z5countPi"] == "FUNC"
     assert "FUNC" in [kind for name, kind in kinds.items() if "scale" in name]

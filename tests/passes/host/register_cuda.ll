@@ -19,6 +19,10 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: @__mneme_entry = internal constant { i32, i32, ptr, ptr, ptr, i64, i64 } { i32 1, i32 0, ptr @__cuda_fatbin_wrapper, ptr @__mneme_kernels, ptr @__mneme_globals, i64 2, i64 2 }, align 8
 ; CHECK: @llvm.global_ctors = {{.*}} { i32 101, ptr @__mneme_register, ptr null }
 ; CHECK: @llvm.global_dtors = {{.*}} { i32 101, ptr @__mneme_unregister, ptr null }
+; libmneme_rt registers the code, and may add some for the GPU it meets.
+; CHECK-LABEL: define internal void @__cuda_module_ctor()
+; CHECK-NEXT: %h = call ptr @mneme_rt_register_code(ptr @__cuda_fatbin_wrapper, ptr @__cudaRegisterFatBinary)
+; CHECK-NEXT: call void @__cuda_register_globals(ptr %h)
 ; CHECK-LABEL: define internal void @__mneme_register()
 ; CHECK: call void @mneme_rt_register_module(ptr @__mneme_entry)
 ; CHECK-LABEL: define internal void @__mneme_unregister()
@@ -40,10 +44,6 @@ define internal void @__cuda_register_globals(ptr %handle) {
   ret void
 }
 
-; libmneme_rt registers the code, and may add some for the GPU it meets.
-; CHECK-LABEL: define internal void @__cuda_module_ctor()
-; CHECK-NEXT: %h = call ptr @mneme_rt_register_code(ptr @__cuda_fatbin_wrapper, ptr @__cudaRegisterFatBinary)
-; CHECK-NEXT: call void @__cuda_register_globals(ptr %h)
 define internal void @__cuda_module_ctor() {
   %h = call ptr @__cudaRegisterFatBinary(ptr @__cuda_fatbin_wrapper)
   call void @__cuda_register_globals(ptr %h)
