@@ -300,8 +300,11 @@ def test_late_worker_is_replaced(
 
 
 def test_pool_refuses_what_cannot_work(record: RecordedExecution, tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="does not exist"):
-        AsyncReplayExecutor(record.path, None, 1, tmp_path / "no", 1)
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        NotFound, match=r"workers' logs, '.*file/no', cannot be made: Not a directory"
+    ):
+        AsyncReplayExecutor(record.path, None, 1, tmp_path / "file/no", 1)
     with pytest.raises(InvalidArgument, match="num_workers"):
         AsyncReplayExecutor(record.path, None, 1, tmp_path, 0)
     with pytest.raises(NotFound, match="no instance 1"):
