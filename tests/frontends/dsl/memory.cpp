@@ -80,7 +80,7 @@ static void pointersToPointers() {
   auto& F = J.addFunction<void(double**, double*)>("pointersToPointers");
   F.function([&] {
     auto& [PP, Q] = F.getArgs();
-    PP[0][1] = 5; // the first pointer's second number
+    PP[0][1] = 5;       // the first pointer's second number
     auto First = PP[0]; // a name for a pointer that lies there
     *First = First[1] + 1;
     PP[1] = Q; // the second pointer leads where Q does
