@@ -4,33 +4,13 @@
 #include <exception>
 
 #include "runtime/core/base/dynamic_library.h"
+#include "runtime/devices/cuda/management_library.h"
 
 namespace mneme::nvcc {
 namespace {
 
 template <typename Function> Function* symbolOf(const DynamicLibrary& library, const char* name) {
   return reinterpret_cast<Function*>(library.symbol(name));
-}
-
-std::vector<unsigned> askManagementLibrary() {
-  const DynamicLibrary library = DynamicLibrary::open("libnvidia-ml.so.1");
-  std::vector<unsigned> found;
-  if (symbolOf<int()>(library, "nvmlInit_v2")() != 0)
-    return found;
-  unsigned count = 0;
-  if (symbolOf<int(unsigned*)>(library, "nvmlDeviceGetCount_v2")(&count) != 0)
-    count = 0;
-  const auto handleOf = symbolOf<int(unsigned, void**)>(library, "nvmlDeviceGetHandleByIndex_v2");
-  const auto capabilityOf =
-      symbolOf<int(void*, int*, int*)>(library, "nvmlDeviceGetCudaComputeCapability");
-  for (unsigned index = 0; index < count; ++index) {
-    void* gpu = nullptr;
-    int major = 0, minor = 0;
-    if (handleOf(index, &gpu) == 0 && capabilityOf(gpu, &major, &minor) == 0)
-      found.push_back(static_cast<unsigned>(10 * major + minor));
-  }
-  symbolOf<int()>(library, "nvmlShutdown")();
-  return found;
 }
 
 std::vector<unsigned> askDriver() {
@@ -53,7 +33,7 @@ std::vector<unsigned> askDriver() {
 } // namespace
 
 std::vector<unsigned> gpusHere() {
-  for (const auto ask : {askManagementLibrary, askDriver}) {
+  for (const auto ask : {device::cuda::architecturesByNvml, askDriver}) {
     try {
       std::vector<unsigned> found = ask();
       if (found.empty())

@@ -8,48 +8,13 @@
 #include <string_view>
 
 #include "runtime/compiler/service/disk_cache.h"
-#include "runtime/core/base/dynamic_library.h"
 #include "runtime/core/base/error.h"
+#include "runtime/devices/cuda/management_library.h"
 
 namespace mneme::missing {
 namespace {
 
 namespace fs = std::filesystem;
-
-// NVML's functions, as its reference has them (docs.nvidia.com/deploy/nvml-api).
-using Nvml = int (*)();
-using NvmlCount = int (*)(unsigned*);
-using NvmlHandle = int (*)(unsigned, void**);
-using NvmlCapability = int (*)(void*, int*, int*);
-
-void sortOut(std::vector<unsigned>& architectures) {
-  std::ranges::sort(architectures);
-  const auto repeated = std::ranges::unique(architectures);
-  architectures.erase(repeated.begin(), repeated.end());
-}
-
-std::vector<unsigned> askNvml() {
-  const DynamicLibrary library = DynamicLibrary::open("libnvidia-ml.so.1");
-  const auto count = reinterpret_cast<NvmlCount>(library.symbol("nvmlDeviceGetCount_v2"));
-  const auto handle = reinterpret_cast<NvmlHandle>(library.symbol("nvmlDeviceGetHandleByIndex_v2"));
-  const auto capability =
-      reinterpret_cast<NvmlCapability>(library.symbol("nvmlDeviceGetCudaComputeCapability"));
-  const auto shutdown = reinterpret_cast<Nvml>(library.symbol("nvmlShutdown"));
-  std::vector<unsigned> architectures;
-  if (reinterpret_cast<Nvml>(library.symbol("nvmlInit_v2"))() != 0)
-    return architectures;
-  unsigned devices = 0;
-  count(&devices);
-  for (unsigned index = 0; index < devices; ++index) {
-    void* device = nullptr;
-    int major = 0, minor = 0;
-    if (handle(index, &device) == 0 && capability(device, &major, &minor) == 0)
-      architectures.push_back(static_cast<unsigned>(major * 10 + minor));
-  }
-  shutdown();
-  sortOut(architectures);
-  return architectures;
-}
 
 std::string contentOf(const fs::path& path) {
   std::ifstream file(path);
@@ -98,7 +63,9 @@ std::vector<unsigned> architecturesIn(const std::string& text) {
     architectures.push_back(number);
     at = end + 1;
   }
-  sortOut(architectures);
+  std::ranges::sort(architectures);
+  const auto repeated = std::ranges::unique(architectures);
+  architectures.erase(repeated.begin(), repeated.end());
   return architectures;
 }
 
@@ -112,7 +79,7 @@ std::vector<unsigned> gpuArchitectures() {
     if (directory)
       if (const auto stored = compile::loadCached(*directory, key))
         return architecturesIn(stored->statisticsJson);
-    std::vector<unsigned> architectures = askNvml();
+    std::vector<unsigned> architectures = device::cuda::architecturesByNvml();
     if (directory && !architectures.empty()) {
       compile::Result answer;
       answer.statisticsJson = textOf(architectures);
