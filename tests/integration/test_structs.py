@@ -114,6 +114,13 @@ def test_members_have_names_without_debug_information(recorded: Path) -> None:
     assert done.result["verified"], done.stderr
 
 
+def without_debug_information(ptx: list[str]) -> list[str]:
+    """Return the instructions and declarations: files have other numbers with other types."""
+    end = next(at for at, line in enumerate(ptx) if line.lstrip().startswith(".section"))
+    marks = (".file", ".loc", "$L__tmp", "$L__func")
+    return [line for line in ptx[:end] if not line.lstrip().startswith(marks)]
+
+
 @pytest.mark.parametrize(
     "options",
     [("-O2",), ("-O0",), ("-O2", "-g"), ("-O2", "-g1"), ("-O2", "-Rpass=inline"), ("-O0", "-g")],
@@ -134,6 +141,8 @@ def test_what_names_are_read_from_changes_no_code(options: tuple[str, ...], tmp_
             assert done.returncode == 0, done.stderr
         lines = code.read_text().splitlines()
         texts.append([one for one in lines if "__mneme" not in one and "//" not in one])
+        if options == ("-O0", "-g"):  # the program asked for types itself, and gets more of them
+            texts[-1] = without_debug_information(texts[-1])
         hashes.append([one["static_hash"] for one in _native.describe_binary(unit)])
     assert len(texts[0]) > 50
     assert texts[0] == texts[1]
