@@ -85,6 +85,15 @@ llvm::MapVector<llvm::Function*, Marks> marksOf(llvm::Module& module, bool marks
   return marks;
 }
 
+llvm::DenseMap<const llvm::Function*, SourcePlace>
+placesOf(llvm::ArrayRef<llvm::Function*> kernels) {
+  llvm::DenseMap<const llvm::Function*, SourcePlace> places;
+  for (const llvm::Function* kernel : kernels)
+    if (std::optional<SourcePlace> place = placeOf(*kernel))
+      places.try_emplace(kernel, std::move(*place));
+  return places;
+}
+
 bool holdsBlobs(const llvm::Module& module) {
   return llvm::any_of(module.globals(), [](const llvm::GlobalVariable& variable) {
     return variable.getName().starts_with(embed::kKernelSymbolPrefix) ||
@@ -108,6 +117,7 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
     if (filter.match(readableName(kernel->getName())))
       chosen.push_back(kernel);
 
+  const llvm::DenseMap<const llvm::Function*, SourcePlace> places = placesOf(chosen);
   const llvm::MapVector<llvm::Function*, Marks> marks = marksOf(module, options.marksAll);
   llvm::DenseMap<const llvm::Function*, llvm::SmallVector<const llvm::DIType*>> types;
   for (const llvm::Function* kernel : chosen)
@@ -128,6 +138,8 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
     if (const auto found = marks.find(kernel); found != marks.end())
       closure.marks = found->second;
     closure.argTypes = types.lookup(kernel);
+    if (const auto found = places.find(kernel); found != places.end())
+      closure.place = found->second;
     if (std::optional<Blob> blob = blobOf(closure, module, options)) {
       hashes.emplace_back(kernel, CodeIdentity{blob->staticHash, blob->codeHash});
       blobs.push_back(std::move(*blob));

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "passes/jit_marks.h"
+#include "passes/source_places.h"
 
 namespace mneme::passes {
 
@@ -28,6 +29,7 @@ struct Closure {
   std::optional<Marks> marks = std::nullopt;
   /// The types of its arguments in the source (member_names.h).
   llvm::SmallVector<const llvm::DIType*> argTypes = {};
+  std::optional<SourcePlace> place = std::nullopt; ///< where its body is in the source
 };
 
 /// Extracts `kernel`; its module is left unchanged.

@@ -432,6 +432,10 @@ llvm::json::Object describeClosure(const Closure& closure, const CodeIdentity& i
       {"options", describeOptions(closure, original, build)}};
   if (kernel)
     object["code_hash"] = llvm::utohexstr(identity.codeHash, true, 16);
+  if (closure.place)
+    object["place"] = Object{{"file", closure.place->file},
+                             {"line", closure.place->line},
+                             {"end_line", closure.place->endLine}};
   if (closure.marks)
     object["jit"] = Object{{"marks", describeMarks(*closure.marks)},
                            {"lambdas", describeLambdas(module, kernel)}};

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["names_in_tables", "qualified_name"]
+__all__ = ["KernelName", "names_in_tables", "qualified_name", "short_name", "shortened"]
 
 _ANONYMOUS = "(anonymous namespace)"
 _CALL = "operator()"
@@ -32,43 +33,94 @@ def qualified_name(demangled: str) -> str:
     return name or demangled
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelName:
+    """What is known of a kernel for people to recognise it by."""
+
+    demangled: str
+    """As in the source."""
+
+    label: str = ""
+    """What the program calls its launches; several are separated by commas."""
+
+    place: str = ""
+    """Where its body is: "src/advec_mom.cpp:120"; empty if unknown."""
+
+
+def short_name(demangled: str, longest: int = 40) -> str:
+    """Return a kernel's name as sentences have it."""
+    return _elided(qualified_name(demangled), longest)
+
+
 def names_in_tables(
-    demangled: Sequence[str], longest: int = 60, *, has_parameters: bool = True
+    kernels: Sequence[str | KernelName], longest: int = 60, *, has_parameters: bool = True
 ) -> list[str]:
     """Return names that fit into tables, in order; different kernels have different ones.
 
-    Names of kernels in frameworks have hundreds of characters. A name longer than `longest` loses
-    its parameters, then its middle. Kernels that would then look alike show where they differ.
+    A kernel with a label is called by it. Names of kernels in frameworks have hundreds of
+    characters: a name longer than `longest` loses its parameters, then its middle. Kernels that
+    would then look alike show where they differ, unless their places do.
     """
+    known = [KernelName(demangled=one) if isinstance(one, str) else one for one in kernels]
     short = [
-        one if has_parameters and len(one) <= longest else _elided(qualified_name(one), longest)
-        for one in demangled
+        one.label
+        or (
+            one.demangled
+            if has_parameters and len(one.demangled) <= longest
+            else _elided(qualified_name(one.demangled), longest)
+        )
+        for one in known
     ]
-    kernels: dict[str, dict[str, None]] = {}
-    for name, text in zip(demangled, short, strict=True):
-        kernels.setdefault(text, {})[name] = None
+    alike: dict[str, dict[KernelName, None]] = {}
+    for one, text in zip(known, short, strict=True):
+        alike.setdefault(text, {})[one] = None
     return [
-        text if len(kernels[text]) == 1 else _told_apart(name, list(kernels[text]), longest)
-        for name, text in zip(demangled, short, strict=True)
+        _elided(text, longest)
+        if len(alike[text]) == 1 or (one.label and _differ_in_place(alike[text]))
+        else _told_apart(one, list(alike[text]), longest)
+        for one, text in zip(known, short, strict=True)
     ]
+
+
+def shortened(texts: Sequence[str], longest: int) -> list[str]:
+    """Return texts without their middle, in order; different texts stay different."""
+    short = [_elided(one, longest) for one in texts]
+    alike: dict[str, dict[str, None]] = {}
+    for one, text in zip(texts, short, strict=True):
+        alike.setdefault(text, {})[one] = None
+    return [
+        text if len(alike[text]) == 1 else _difference(one, list(alike[text]), one, longest)
+        for one, text in zip(texts, short, strict=True)
+    ]
+
+
+def _differ_in_place(kernels: Iterable[KernelName]) -> bool:
+    places = [one.place for one in kernels]
+    return "" not in places and len(set(places)) == len(places)
 
 
 def _elided(name: str, longest: int) -> str:
     if len(name) <= longest:
         return name
     end = longest // 2
-    return f"{name[: longest - end - 1]}…{name[-end:]}"
+    return f"{name[: longest - end - 1]}…{name[len(name) - end :]}"
 
 
-def _told_apart(name: str, alike: list[str], longest: int) -> str:
+def _told_apart(one: KernelName, alike: list[KernelName], longest: int) -> str:
     """Return the begin of a name, and the part from where it differs from the others."""
-    if len(name) <= longest:
-        return name
-    number = f" #{alike.index(name) + 1}"
+    names = list(dict.fromkeys(each.demangled for each in alike))
+    if not one.label and len(one.demangled) <= longest:
+        return one.demangled
+    begin = f"{one.label}: " if one.label else qualified_name(one.demangled)
+    return _difference(one.demangled, names, begin, longest)
+
+
+def _difference(text: str, alike: list[str], begin: str, longest: int) -> str:
+    number = f" #{alike.index(text) + 1}" if len(alike) > 1 else ""
     letters = enumerate(zip(*alike, strict=False))
     same = next((at for at, ones in letters if len(set(ones)) > 1), len(min(alike, key=len)))
-    head = f"{qualified_name(name)[: longest // 3]}…"
-    return head + name[max(0, same - 8) :][: longest - len(head) - len(number)] + number
+    head = f"{begin[: longest // 3]}…"
+    return head + text[max(0, same - 8) :][: max(0, longest - len(head) - len(number))] + number
 
 
 def _last_word(text: str) -> str:

@@ -103,7 +103,7 @@ std::shared_ptr<const KernelInfo> KernelCatalog::read(const void* handle) {
       return info;
     }
     info->blob = blob->second;
-    info->isWanted = settings_.wants(name, info->blob->demangled);
+    info->isWanted = settings_.wants(name, info->blob->demangled, info->blob->place);
     info->modules = embed::modulesFor(*blobs, name);
     info->architectures = blobs->architectures;
     findGlobals(*info);
@@ -269,6 +269,7 @@ artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string&
   record.codeHash = info.blob->codeHash;
   record.kernelName = info.blob->kernel;
   record.demangledName = info.blob->demangled;
+  record.place = info.blob->place;
   record.arch = info.blob->arch;
   record.device = device;
   record.args = info.blob->args;

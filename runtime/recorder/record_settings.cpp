@@ -1,5 +1,6 @@
 #include "runtime/recorder/record_settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -78,12 +79,39 @@ void checkLogDirectory() {
     refuse("MNEME_LOG_DIR", text, "is not an existing directory");
 }
 
-std::optional<std::regex> readKernels() {
+/// The alternatives of a regular expression.
+std::vector<std::string> alternativesOf(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (size_t index = 0; index < text.size(); ++index) {
+    const char letter = text[index];
+    if (letter == '|' && depth == 0) {
+      parts.emplace_back();
+      continue;
+    }
+    parts.back() += letter;
+    if (letter == '\\' && index + 1 < text.size())
+      parts.back() += text[++index];
+    else if (letter == '(' || letter == '[')
+      ++depth;
+    else if (letter == ')' || letter == ']')
+      --depth;
+  }
+  return parts;
+}
+
+void readKernels(Settings& settings) {
   const std::string text = valueOf("MNEME_RR_KERNELS");
-  if (text.empty())
-    return std::nullopt;
+  std::optional<std::string> names;
+  for (const std::string& part : alternativesOf(text))
+    if (const std::optional<SourceLine> line = SourceLine::parse(part))
+      settings.lines.push_back(*line);
+    else
+      names = names ? *names + "|" + part : part;
+  if (text.empty() || !names)
+    return;
   try {
-    return std::regex(text, std::regex::ECMAScript | std::regex::optimize);
+    settings.kernels = std::regex(*names, std::regex::ECMAScript | std::regex::optimize);
   } catch (const std::regex_error& error) {
     refuse("MNEME_RR_KERNELS", text,
            std::string("is not a regular expression (") + error.what() + ")");
@@ -120,9 +148,16 @@ Placement readPlacement() {
 
 } // namespace
 
-bool Settings::wants(const std::string& mangled, const std::string& demangled) const {
-  return !kernels || std::regex_search(mangled.substr(0, kMaxMatchedName), *kernels) ||
-         std::regex_search(demangled.substr(0, kMaxMatchedName), *kernels);
+bool Settings::wants(const std::string& mangled, const std::string& demangled,
+                     const SourcePlace& place) const {
+  if (!kernels && lines.empty())
+    return true;
+  return std::ranges::any_of(lines, [&](const SourceLine& line) { return line.isIn(place); }) ||
+         wantsLabel(mangled) || wantsLabel(demangled);
+}
+
+bool Settings::wantsLabel(const std::string& label) const {
+  return kernels && std::regex_search(label.substr(0, kMaxMatchedName), *kernels);
 }
 
 Settings readSettings() {
@@ -140,7 +175,7 @@ Settings readSettings() {
   settings.windowBytes = readWindowBytes();
   settings.maxRecordings = readCount("MNEME_MAX_RECORDINGS", 4);
   settings.skipRecordings = readCount("MNEME_SKIP_RECORDINGS", 0);
-  settings.kernels = readKernels();
+  readKernels(settings);
   settings.shapes = readShapes();
   settings.epilogue = readEpilogue();
   settings.kernelPatience = readKernelPatience(settings.kernelPatience);

@@ -7,7 +7,9 @@
 #include <optional>
 #include <regex>
 #include <string>
+#include <vector>
 
+#include "runtime/core/abi/source_place.h"
 #include "runtime/core/artifact/writer.h"
 #include "runtime/recorder/launch_shapes.h"
 
@@ -25,16 +27,20 @@ struct Settings {
   uint64_t windowBytes = 0;    ///< MNEME_PAGE_SIZE, in GiB (fractions are accepted); 0: Backend's
   uint64_t maxRecordings = 4;  ///< MNEME_MAX_RECORDINGS, instances per kernel
   uint64_t skipRecordings = 0; ///< MNEME_SKIP_RECORDINGS, launches per kernel
-  std::optional<std::regex> kernels;                                  ///< MNEME_RR_KERNELS
-  LaunchShapes shapes;                                                ///< MNEME_RECORD_DIMS
+  std::optional<std::regex> kernels; ///< MNEME_RR_KERNELS, without its lines of source files
+  std::vector<SourceLine> lines;     ///< these
+  LaunchShapes shapes;               ///< MNEME_RECORD_DIMS
   artifact::EpilogueFormat epilogue = artifact::EpilogueFormat::Diff; ///< MNEME_EPILOGUE_TYPE
   /// MNEME_KERNEL_PATIENCE, in seconds (fractions are accepted): limit for waits for the device
   std::chrono::nanoseconds kernelPatience = std::chrono::seconds(30);
   Placement placement = Placement::Automatic; ///< MNEME_ALLOCATIONS
   bool isRankRecorded = true;                 ///< MNEME_RECORD_RANKS against this process's rank
 
-  /// Whether a kernel with these names is to be recorded.
-  bool wants(const std::string& mangled, const std::string& demangled) const;
+  /// Whether a kernel with these names, and with this place, is to be recorded.
+  bool wants(const std::string& mangled, const std::string& demangled,
+             const SourcePlace& place = {}) const;
+  /// Whether launches with this label are to be recorded, whatever the kernel.
+  bool wantsLabel(const std::string& label) const;
 };
 
 /// Reads the environment. \throws Error{InvalidArgument} with a sentence naming the variable,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -27,9 +28,21 @@ constexpr uint64_t kIdleBytesKept = 1ull << 30;
 // Instances of a kernel that passed before the first that is recorded, and are still counted.
 constexpr size_t kMostPassed = 65'536;
 
+constexpr size_t kMostLabels = 32; ///< of one launch
+
 // How long threads are kept waiting, when nothing gets on, for a recording that may wait for them.
 /// For a call of another thread that never ends, say because a jump has left it.
 constexpr std::chrono::seconds kCallPatience{15}, kStuckPatience{1};
+std::vector<std::string> labelsOfThread() {
+  const char* labels[kMostLabels];
+  const size_t count = std::min(mneme_rt_labels(labels, kMostLabels), kMostLabels);
+  std::vector<std::string> found;
+  for (const char* label : std::span(labels, count))
+    if (*label)
+      found.emplace_back(label);
+  return found;
+}
+
 artifact::Dim3 dims(const mneme_dim3& value) { return {value.x, value.y, value.z}; }
 
 Memory::Options memoryOptions(Backend& backend, const Settings& settings) {
@@ -168,11 +181,30 @@ bool Session::passesFirst(KernelState& state, const LaunchShapes::Match& shape) 
   return passed < shape.first && ++passed;
 }
 
+/// Each label, and all of them as a path: "step/advection".
+bool Session::wantsLabels(const std::vector<std::string>& labels) {
+  if (labels.empty() || !settings_.kernels)
+    return false;
+  const std::lock_guard lock(labelsMutex_);
+  const auto [known, isNew] = wantedLabels_.try_emplace(labels, false);
+  if (isNew) {
+    std::string path;
+    for (const std::string& label : labels)
+      path += (path.empty() ? "" : "/") + label;
+    known->second = settings_.wantsLabel(path);
+  }
+  return known->second;
+}
+
 Session::Attempt Session::decide(const mneme_launch& launch) {
   Attempt attempt;
   attempt.info = catalog_->find(launch.kernel);
   const KernelInfo* info = attempt.info.get();
-  if (!info || !info->isWanted)
+  if (!info)
+    return attempt;
+  attempt.labels = labelsOfThread();
+  attempt.isWanted = info->isWanted || wantsLabels(attempt.labels);
+  if (!attempt.isWanted)
     return attempt;
   if (!info->state) {
     note(info->whyNot);
@@ -239,7 +271,7 @@ void Session::count(Attempt& attempt) {
   if (!isActive() || std::exchange(attempt.isCounted, true))
     return;
   launches_.fetch_add(1, std::memory_order_relaxed);
-  if (!attempt.info || !attempt.info->isWanted || !attempt.info->state)
+  if (!attempt.isWanted || !attempt.info->state)
     return;
   const std::lock_guard lock(attempt.info->state->mutex);
   ++attempt.info->state->launches;
@@ -433,6 +465,7 @@ void Session::recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& a
     draft.instance.sharedBytes = launch.sharedBytes;
     draft.instance.isCooperative = attempt.traits.isCooperative;
     draft.instance.cluster = dims(attempt.traits.cluster);
+    draft.instance.labels = attempt.labels;
     if (captureAround(attempt, launch, access, draft, alone)) {
       submitLater(attempt, access, std::move(draft));
       if (isVendorEnding_)

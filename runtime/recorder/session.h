@@ -142,9 +142,11 @@ private:
     LaunchTraits traits;
     uint64_t dynamicHash = 0;
     size_t shape = 0; ///< the entry of Settings::shapes
+    bool isWanted = false;
     bool isRecorded = false;
     bool isCounted = false;
-    std::optional<int> status; ///< of the vendor's call, once made
+    std::optional<int> status;       ///< of the vendor's call, once made
+    std::vector<std::string> labels; ///< of the thread at this launch, the outermost first
   };
   class UnderWay;
   static const char* const kDeviceBusy; ///< the end of a note
@@ -153,6 +155,7 @@ private:
   Session() noexcept;
   bool passesFirst(KernelState& state, const LaunchShapes::Match& shape) const;
   Attempt decide(const mneme_launch& launch);
+  bool wantsLabels(const std::vector<std::string>& labels);
   Attempt decideApart(const DeviceLaunch& one, bool isCooperative);
   bool decideAll(std::span<const DeviceLaunch> launches, bool isCooperative,
                  std::vector<Attempt>& attempts) noexcept;
@@ -237,6 +240,8 @@ private:
   Gate gate_;
   std::atomic<bool> isCallStuck_{false}; ///< in another thread, at the last recording
   bool isMemoryWhole_ = true; ///< false in a child forked while another thread changed it
+  std::mutex labelsMutex_;
+  std::map<std::vector<std::string>, bool> wantedLabels_;
   std::mutex notesMutex_;
   std::map<std::string, uint64_t> notes_;
   std::map<std::string, uint64_t> pushedNotes_;

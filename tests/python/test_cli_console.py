@@ -51,7 +51,28 @@ def test_a_table_is_a_list_where_it_would_be_a_letter_wide(
     )
     monkeypatch.setenv("COLUMNS", "40")
     _console.print_table(content)
-    assert "│ heavy" in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert any("heavy" in line and "98 %" in line for line in lines)
+    assert all(len(line) <= 40 for line in lines)
+
+
+@pytest.mark.parametrize("width", [80, 100, 160, 1000])
+def test_a_table_fits_and_its_rows_differ(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = _console.table("t", ("kernel", "place", "record", ">time", "~why", "file"))
+    for number in range(20):
+        name = f"update_halo_kernel<{'Kokkos::RangePolicy, ' * 10}lambda{number}>"
+        why = "the code changed since it was tuned: record and tune it again"
+        path = f"/home/a/build/{'folder/' * 6}program"
+        content.add_row(name, f"update_halo.cpp:{number}", f"{2**63 + number}.json", "1.2 ms", why, path)
+    monkeypatch.setenv("COLUMNS", str(width))
+    _console.print_table(content)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= width for line in lines)
+    rows = [line for line in lines if "1.2 ms" in line]
+    assert len(set(rows)) == 20
+    assert len(lines) <= 20 * (7 if width == 80 else 4) + 5
 
 
 def test_an_encoding_without_a_letter_shows_its_code() -> None:

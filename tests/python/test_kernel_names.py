@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mneme.kernel_names import names_in_tables, qualified_name
+from mneme.kernel_names import KernelName, names_in_tables, qualified_name, shortened
+from mneme.source_place import SourcePlace, places_in_tables
 
 
 @pytest.mark.parametrize(
@@ -69,3 +70,49 @@ def test_no_two_kernels_are_shown_alike(kernels: list[str], has_parameters: bool
     assert all(len(name) <= 60 for name in names)
     # The same kernel twice, for two launches, has one name.
     assert names_in_tables([*kernels, kernels[0]], has_parameters=has_parameters)[-1] == names[0]
+
+
+def named(number: int, label: str = "halo", place: str = "") -> KernelName:
+    return KernelName(demangled=LONG.format("f", f"a{number}"), label=label, place=place)
+
+
+def test_a_label_is_the_name() -> None:
+    assert names_in_tables([named(1), named(2, "fill")]) == ["halo", "fill"]
+
+
+def test_kernels_of_one_label_differ_by_place_or_by_name() -> None:
+    apart = [named(n, place=f"halo.cpp:{n}") for n in range(3)]
+    assert names_in_tables(apart) == ["halo"] * 3
+    together = [named(n, place="halo.cpp:1") for n in range(3)]
+    names = names_in_tables(together)
+    assert len(set(names)) == 3
+    assert all(name.startswith("halo: ") for name in names)
+    assert len(set(names_in_tables([named(n) for n in range(3)]))) == 3
+
+
+@pytest.mark.parametrize("longest", [8, 20, 60])
+def test_shortened_texts_stay_different(longest: int) -> None:
+    texts = [f"/very/long/folder/number/{n}/with/the/same/end.json" for n in range(40)]
+    short = shortened(texts, longest)
+    assert len(set(short)) == len(texts)
+    assert all(len(one) <= longest for one in short)
+    assert shortened(["short", "short"], longest) == ["short", "short"]
+
+
+def test_places_have_as_many_folders_as_they_need() -> None:
+    places = ["src/a/x.cu:1", "src/b/x.cu:2", "src/y.cu:3", "", "x.cu:4", "src/a/x.cu:9"]
+    assert places_in_tables(places) == ["a/x.cu:1", "b/x.cu:2", "y.cu:3", "", "x.cu:4", "a/x.cu:9"]
+
+
+def test_a_line_of_the_body_names_a_kernel() -> None:
+    place = SourcePlace(file="src/advec_mom.cpp", line=118, end_line=122)
+    assert place.is_named("advec_mom.cpp:118")
+    assert place.is_named("src/advec_mom.cpp:122")
+    for other in (
+        "advec_mom.cpp:117",
+        "advec_mom.cpp:123",
+        "mom.cpp:120",
+        "advec_mom.cpp",
+        "k:120",
+    ):
+        assert not place.is_named(other)

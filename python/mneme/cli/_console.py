@@ -12,6 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from mneme.cli._fitting import is_too_wide, narrowed
 from mneme.files.redaction import redacted_text
 from mneme.files.visible import visible
 
@@ -101,7 +102,12 @@ def print_json(data: Any) -> None:  # noqa: ANN401 - JSON is anything
 
 
 def table(title: str, columns: Iterable[str]) -> Table:
-    """Start a table; a column whose name begins with '>' is aligned to the right."""
+    """Start a table.
+
+    A column whose name begins with '>' is aligned to the right and keeps its width; one with '~' is
+    prose. Where the table would be too wide, prose goes below its row, and other texts lose their
+    middle.
+    """
     from rich.table import Table  # noqa: PLC0415 - slow to import
 
     class VisibleTable(Table):
@@ -110,9 +116,12 @@ def table(title: str, columns: Iterable[str]) -> Table:
 
     result = VisibleTable(title=visible(title), title_justify="left")
     for column in columns:
-        is_right = column.startswith(">")
+        is_right, is_prose = column.startswith(">"), column.startswith("~")
         result.add_column(
-            column.lstrip(">"), justify="right" if is_right else "left", overflow="fold"
+            column.lstrip(">~"),
+            justify="right" if is_right else "left",
+            overflow="fold",
+            no_wrap=not is_prose,
         )
     return result
 
@@ -130,10 +139,12 @@ def _table_console() -> Console:
 def print_table(content: Table) -> None:
     """Print a table to stdout."""
     console = _table_console()
-    if console.width < _NARROWEST_COLUMN * len(content.columns):
-        print_text(_as_list(content))
-    else:
+    if not is_too_wide(content, console.width):
         console.print(content)
+        return
+    is_narrow = console.width < _NARROWEST_COLUMN * len(content.columns)
+    text = None if is_narrow else narrowed(content, console.width)
+    print_text(_as_list(content) if text is None else text)
 
 
 def _as_list(content: Table) -> str:

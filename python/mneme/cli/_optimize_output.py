@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from mneme.cli import _console
 from mneme.cli._tune_output import PlainOutput, QuietOutput, TerminalOutput
 from mneme.deploy.tuned_variant import LOOKS_FASTER
-from mneme.kernel_names import names_in_tables
+from mneme.kernel_names import KernelName, names_in_tables
 from mneme.optimize.events import OptimizeListener
+from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,13 +101,26 @@ class _Terminal(TerminalOutput, _Steps):
 
 def _show(result: OptimizeResult) -> None:
     if result.kernels:
-        columns = ("kernel", ">share", ">as built", ">as tuned", "gain in the program", "")
+        columns = (
+            "kernel",
+            "place",
+            ">share",
+            ">as built",
+            ">as tuned",
+            "~gain in the program",
+            "~",
+        )
         table = _console.table("", columns)
-        kernels = [one.demangled_name for one in result.kernels]
+        kernels = [
+            KernelName(demangled=one.demangled_name, label=one.label, place=one.place)
+            for one in result.kernels
+        ]
         names = names_in_tables(kernels, has_parameters=False)
-        for name, one in zip(names, result.kernels, strict=True):
+        places = places_in_tables([one.place for one in kernels])
+        for name, place, one in zip(names, places, result.kernels, strict=True):
             table.add_row(
                 name,
+                place,
                 f"{100 * one.share:.1f} %",
                 _console.format_ns(round(one.built_ns)),
                 _console.format_ns(round(one.tuned_ns)) if one.is_kept else "-",

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Self
 
 from mneme.cli import _console
-from mneme.kernel_names import names_in_tables
+from mneme.kernel_names import KernelName, names_in_tables, short_name
 from mneme.mneme_types import dim3
 from mneme.search.configurations import shape_text
 from mneme.session.events import TuneListener
+from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +106,7 @@ class PlainOutput(QuietOutput):
     def started(self, kernel: str, record_id: str, directory: Path) -> None:
         """Print what is tuned."""
         self._kernel = kernel
-        _console.say(f"tuning {kernel}, instance {record_id}; results in {directory}")
+        _console.say(f"tuning {short_name(kernel)}, instance {record_id}; results in {directory}")
 
     def baseline(self, done: CompletedCandidate) -> None:
         """Print the time of the baseline."""
@@ -137,13 +138,22 @@ class PlainOutput(QuietOutput):
     def finished_all(self, summary: Summary) -> None:
         """Print a table of all launches."""
         self.close()
-        columns = ("kernel", ">launches", ">share", ">baseline", ">best", "gain", "in")
+        columns = ("kernel", "place", ">launches", ">share", ">baseline", ">best", "~gain", "in")
         table = _console.table(f"Results in {summary.directory}", columns)
-        kernels = [one["demangled_name"] for one in summary.instances]
+        kernels = [
+            KernelName(
+                demangled=one["demangled_name"],
+                label=one["label"].rpartition("/")[2],
+                place=one["place"],
+            )
+            for one in summary.instances
+        ]
         names = names_in_tables(kernels, has_parameters=False)
-        for name, one in zip(names, summary.instances, strict=True):
+        places = places_in_tables([one.place for one in kernels])
+        for name, place, one in zip(names, places, summary.instances, strict=True):
             table.add_row(
                 name,
+                place,
                 str(one["occurrences"]),
                 f"{100 * one['weight']:.1f} %",
                 _time(one["baseline_ns"]),

@@ -18,6 +18,7 @@ from mneme.cli._options import (
 from mneme.cli._unused import is_device_asked, tell_unused
 from mneme.cli.exit_codes import ExitCode
 from mneme.kernel_names import names_in_tables
+from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -190,7 +191,7 @@ def _say_left_out(plan: Deployment) -> None:
     for one in plan.left_out:
         reasons.setdefault(one.reason, []).append(one)
     for reason, group in reasons.items():
-        names = ", ".join(one.demangled_name for one in group[:_SHOWN])
+        names = ", ".join(_name_text(one.demangled_name) for one in group[:_SHOWN])
         more = f" and {len(group) - _SHOWN} more" if len(group) > _SHOWN else ""
         is_one = len(group) == 1
         place = f" ('{group[0].directory}')" if is_one else ""
@@ -199,7 +200,15 @@ def _say_left_out(plan: Deployment) -> None:
 
 def _show(plan: Deployment, output: Path, measured: OptimizeResult | None, *, json: bool) -> None:
     if json:
-        deployed = [{"kernel": one.kernel_name, **one.variant.to_json()} for one in plan.deployed]
+        deployed = [
+            {
+                "kernel": one.kernel_name,
+                "place": one.place,
+                "label": one.label,
+                **one.variant.to_json(),
+            }
+            for one in plan.deployed
+        ]
         left_out = [
             {"kernel": one.kernel_name, "directory": str(one.directory), "reason": one.reason}
             for one in plan.left_out
@@ -213,15 +222,21 @@ def _show(plan: Deployment, output: Path, measured: OptimizeResult | None, *, js
             content["measured"] = measured.to_dict()
         _console.print_json(content)
         return
-    table = _console.table("deployed", ("kernel", "launch", ">gain", "guards"))
-    names = names_in_tables([one.demangled_name for one in plan.deployed])
-    for name, one in zip(names, plan.deployed, strict=True):
-        table.add_row(name, _launch_text(one), _gain_text(one), _guards_text(one))
+    table = _console.table("deployed", ("kernel", "place", "~launch", ">gain", "~guards"))
+    names = names_in_tables([one.name for one in plan.deployed])
+    places = places_in_tables([one.place for one in plan.deployed])
+    for name, place, one in zip(names, places, plan.deployed, strict=True):
+        table.add_row(name, place, _launch_text(one), _gain_text(one), _guards_text(one))
     _console.print_table(table)
     for one in plan.deployed:
         if one.note:
-            _console.say(f"{one.demangled_name}: {one.note}")
+            _console.say(f"{one.label or _name_text(one.demangled_name)}: {one.note}")
     _console.say(f"wrote '{output}'; run the program with PROTEUS_TUNED_KERNELS={output.resolve()}")
+
+
+def _name_text(demangled: str) -> str:
+    (text,) = names_in_tables([demangled])
+    return text
 
 
 def _launch_text(one: Deployed) -> str:
@@ -274,10 +289,11 @@ def _check(tuned: Path, programs: Sequence[Path], *, json: bool) -> None:
     if json:
         _console.print_json([one.to_dict() for one in checks])
     else:
-        content = _console.table(str(tuned), ("kernel", "status", "why", "file"))
-        names = names_in_tables([one.demangled_name for one in checks])
-        for name, one in zip(names, checks, strict=True):
-            content.add_row(name, one.status, one.reason, one.file)
+        content = _console.table(str(tuned), ("kernel", "place", "status", "~why", "file"))
+        names = names_in_tables([one.name for one in checks])
+        places = places_in_tables([one.place for one in checks])
+        for name, place, one in zip(names, places, checks, strict=True):
+            content.add_row(name, place, one.status, one.reason, one.file)
         _console.print_table(content)
     if not checks:
         _console.say(f"'{tuned}' names no kernel, so it changes nothing")

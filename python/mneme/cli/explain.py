@@ -13,6 +13,7 @@ from mneme.cli import _console
 from mneme.cli._options import JsonOption
 from mneme.cli._unused import tell_unused
 from mneme.kernel_names import names_in_tables
+from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
     from mneme.explain import ExplainOptions, Explanation
@@ -110,6 +111,7 @@ def _list(kernels: list[EmbeddedKernel], program: Path, *, json: bool) -> None:
                 {
                     "kernel": one.kernel_name,
                     "demangled": one.demangled_name,
+                    "place": str(one.place or ""),
                     "file": str(one.file),
                     "arch": one.arch,
                     "marked": None if one.marks is None else [mark.arg + 1 for mark in one.marks],
@@ -119,11 +121,13 @@ def _list(kernels: list[EmbeddedKernel], program: Path, *, json: bool) -> None:
         )
         return
     content = _console.table(
-        f"Kernels and marked functions of {program}", ("kernel", "built for", "marked", "file")
+        f"Kernels and marked functions of {program}",
+        ("kernel", "place", "built for", "marked", "file"),
     )
-    names = names_in_tables([one.demangled_name for one in kernels])
-    for name, one in zip(names, kernels, strict=True):
-        content.add_row(name, one.arch, _marked_text(one), str(one.file))
+    names = names_in_tables([one.name for one in kernels])
+    places = places_in_tables([one.name.place for one in kernels])
+    for name, place, one in zip(names, places, kernels, strict=True):
+        content.add_row(name, place, one.arch, _marked_text(one), str(one.file))
     _console.print_table(content)
 
 
@@ -137,6 +141,8 @@ def _marked_text(kernel: EmbeddedKernel) -> str:
 def _show(told: Explanation, options: ExplainOptions) -> None:
     kernel = told.kernel
     _console.print_line(f"{kernel.demangled_name}, compiled for {told.target} with {told.passes}")
+    if kernel.place is not None:
+        _console.print_line(f"at {kernel.place}")
     columns = ("constant", "marked", "value", "folds")
     numbers = (">instructions", ">branches", ">loops", ">code", ">registers")
     content = _console.table("", (*columns, *numbers))

@@ -12,6 +12,7 @@ from mneme.cli import _console
 from mneme.cli._options import JsonOption
 from mneme.cli.exit_codes import ExitCode
 from mneme.kernel_names import names_in_tables
+from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
     from mneme.recording.inventory import DirectorySummary
@@ -42,12 +43,14 @@ def ls(
 
 
 def _show(summary: DirectorySummary) -> None:
-    columns = ("kernel", "record", "device", ">recorded", ">launches", ">stored", ">time")
+    columns = ("kernel", "place", "record", "device", ">recorded", ">launches", ">stored", ">time")
     content = _console.table(f"Recording {summary.path}", columns)
-    names = names_in_tables([kernel.demangled_name for kernel in summary.kernels])
-    for name, kernel in zip(names, summary.kernels, strict=True):
+    names = names_in_tables(summary.names)
+    places = places_in_tables([one.place for one in summary.names])
+    for name, place, kernel in zip(names, places, summary.kernels, strict=True):
         content.add_row(
             name,
+            place,
             kernel.file,
             kernel.device,
             str(kernel.instances),

@@ -96,7 +96,8 @@ def record(
             autocompletion=kernels_named,
             envvar="MNEME_RR_KERNELS",
             metavar="REGEX",
-            help="Record kernels whose mangled or demangled name matches.  [default: every kernel]",
+            help="Record kernels whose mangled or demangled name or label matches, or with this "
+            "line in their body: advec_mom.cpp:120.  [default: every kernel]",
             show_default=False,
         ),
     ] = None,

@@ -50,6 +50,7 @@ def _show_kernel(details: KernelDetails) -> None:
     rows = (
         ("kernel", details.demangled_name),
         ("mangled", details.kernel_name),
+        ("place", details.place or "unknown"),
         ("record", details.file),
         ("code", ", ".join(details.modules)),
         ("built for", details.arch or "unknown"),
@@ -106,6 +107,8 @@ def _show_instance(instance: InstanceDetails) -> None:
         f"{_console.format_bytes(instance.shared_mem)} shared{cooperative}; "
         f"{instance.occurrences} times; recorded in {_console.format_ns(instance.recorded_ns)}"
     )
+    if instance.labels:
+        _console.print_line(f"label {'/'.join(instance.labels)}")
     _show_arguments(instance.args)
     regions = _console.table("memory", ("address", ">size", "kind", "name", "tolerance"))
     for region in instance.regions:
@@ -119,7 +122,7 @@ def _show_instance(instance: InstanceDetails) -> None:
         for function in instance.functions:
             functions.add_row(function.address, function.name)
         _console.print_table(functions)
-    files = _console.table("files", ("file", ">memory", ">new content", ">stored", "refers to"))
+    files = _console.table("files", ("file", ">memory", ">new content", ">stored", "~refers to"))
     for state in (instance.prologue, instance.epilogue):
         sizes = (state.raw_bytes, state.unique_bytes, state.stored_bytes)
         texts = [_console.format_bytes(size) for size in sizes]

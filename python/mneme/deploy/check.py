@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.arguments import ArgKind, constant_paths
 from mneme.deploy.compile import compile_variants
 from mneme.deploy.tuned_file import read_tuned_file
+from mneme.kernel_names import KernelName
 from mneme.programs.elf import read_elf
 from mneme.programs.kernels import EmbeddedKernel, embedded_kernels
 from mneme.programs.needed import with_libraries
@@ -33,6 +34,8 @@ class KernelCheck:
     """Mangled."""
 
     demangled_name: str
+    place: str
+    """Where its body is, from the program: "src/advec_mom.cpp:120"; empty if unknown."""
     """As in the source, if file or program contain it."""
 
     status: str
@@ -48,6 +51,11 @@ class KernelCheck:
     def is_match(self) -> bool:
         """Whether a production run uses the entry, with all its variants."""
         return self.status == MATCHES
+
+    @property
+    def name(self) -> KernelName:
+        """What people recognise the kernel by."""
+        return KernelName(demangled=self.demangled_name, place=self.place)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -128,6 +136,7 @@ def _check(
     return KernelCheck(
         kernel_name=name,
         demangled_name=kernel.demangled_name or (best.demangled_name if best else name),
+        place=str((best and best.place) or ""),
         status=status,
         reason=reason,
         file=str(best.file) if best else "",

@@ -17,6 +17,7 @@ from mneme.deploy.tuned_variant import (
 )
 from mneme.deploy.tuning_results import Choice, TuningResult, find_results, read_result
 from mneme.errors import InvalidArgument
+from mneme.kernel_names import KernelName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -89,6 +90,15 @@ class Deployed:
     """How long compiling it took."""
     note: str = ""
     """A note for the user; may be empty."""
+    place: str = ""
+    """Where its body is: "src/advec_mom.cpp:120"; empty if unknown."""
+    label: str = ""
+    """What the program calls the launch."""
+
+    @property
+    def name(self) -> KernelName:
+        """What people recognise the kernel by."""
+        return KernelName(demangled=self.demangled_name, label=self.label, place=self.place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +247,8 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
         variant=variant,
         compile_seconds=choice.compile_seconds,
         note=note or _bounds_note(choice.config),
+        place=str(facts.get("place", "")),
+        label=str(facts.get("label", "")).rpartition("/")[2],
     )
 
 

@@ -51,7 +51,7 @@ def find_kernel(program: str | Path, wanted: str) -> EmbeddedKernel:
     Args:
         program: An executable or library.
         wanted: A mangled or demangled name, with or without arguments and namespaces; the beginning
-            of such a name; or a pattern with `*` and `?`.
+            of such a name; a pattern with `*` and `?`; or a line of its body, "advec_mom.cpp:120".
 
     Raises:
         NotFound: If there is no such program or kernel.
@@ -64,6 +64,9 @@ def find_kernel(program: str | Path, wanted: str) -> EmbeddedKernel:
         lambda name: name.startswith(wanted),
         lambda name: fnmatchcase(name, wanted),
     )
+    there = [one for one in kernels if one.place and one.place.is_named(wanted)]
+    if there:
+        return _only(there, wanted, program)
     for fit in fits:
         found = [one for one in kernels if any(fit(name) for name in _names(one))]
         if found:

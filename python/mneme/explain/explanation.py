@@ -70,6 +70,7 @@ class Explanation:
         return {
             "kernel": self.kernel.kernel_name,
             "demangled": self.kernel.demangled_name,
+            "place": str(self.kernel.place or ""),
             "file": str(self.kernel.file),
             "target": self.target,
             "passes": self.passes,

@@ -100,13 +100,20 @@ def _kernels(plan: Deployment, profile: Profile) -> list[KernelResult]:
     Without times of kernels, all count as launched.
     """
     total = profile.total_ns
-    names = {one.kernel_name: one.demangled_name for one in plan.deployed}
+    deployed = {one.kernel_name: one for one in plan.deployed}
     found = []
-    for name, demangled in names.items():
+    for name, one in deployed.items():
         seen = profile.kernels.get(name)
         if total and seen is None:
             continue
-        kernel = KernelResult(name=name, demangled_name=demangled, share=0.0, is_searched=True)
+        kernel = KernelResult(
+            name=name,
+            demangled_name=one.demangled_name,
+            share=0.0,
+            place=one.place,
+            label=one.label,
+            is_searched=True,
+        )
         if seen is not None:
             kernel.share = seen.total_ns / total
             kernel.launches = seen.launches
@@ -114,8 +121,8 @@ def _kernels(plan: Deployment, profile: Profile) -> list[KernelResult]:
         found.append(kernel)
     if not found:
         raise InvalidArgument(
-            f"the program launches none of the kernels that would be deployed ({len(names)}): name "
-            "the program, and the arguments, they were recorded from"
+            f"the program launches none of the kernels that would be deployed ({len(deployed)}): "
+            "name the program, and the arguments, they were recorded from"
         )
     return sorted(found, key=lambda one: -one.share)
 

@@ -51,6 +51,10 @@ class KernelResult:
     demangled_name: str
     share: float
     """Part of all time in kernels, as built."""
+    place: str = ""
+    """Where its body is: "src/advec_mom.cpp:120"; empty if unknown."""
+    label: str = ""
+    """What the program calls its launches."""
     launches: int = 0
     """In one run; 0: not known."""
     built_ns: float = 0.0

@@ -147,7 +147,7 @@ class Searches:
     def _tune(self, target: Target, kernel: KernelResult, seconds: float, again: str = "") -> bool:
         """Search once; return whether it came to its end."""
         told = f"{100 * target.weight:.0f} % of the time in kernels"
-        self._listener.step(f"tuning {qualified_name(target.name)} ({told}){again}")
+        self._listener.step(f"tuning {target.record.short_name} ({told}){again}")
         tuning = self._tuning(target, seconds)
         session = TuningSession(tuning, self._listener, weight=target.weight)
         if (place := f"results/{_place(target)}") not in kernel.directories:
@@ -204,7 +204,11 @@ class Searches:
                 known.share += target.weight
                 return known
         kernel = KernelResult(
-            name=name, demangled_name=target.record.demangled_name, share=target.weight
+            name=name,
+            demangled_name=target.record.demangled_name,
+            share=target.weight,
+            place=target.record.name.place,
+            label=target.record.name.label,
         )
         if seen := self._profile.kernels.get(name):
             kernel.launches = seen.launches

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["profile_environment", "record_environment", "run_environment"]
 
 _RECORDER = "librecord.so"
+_LABELS = "libmneme_labels.so"
+_KOKKOS_TOOLS = ("KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY")
+_NVTX_TOOL, _OUR_NVTX_TOOL = "NVTX_INJECTION64_PATH", "MNEME_NVTX_INJECTION"
 _AUTO = "auto"
 _CPU = "cpu"
 
@@ -51,7 +54,8 @@ def run_environment(
         InvalidArgument: If there is no such device.
     """
     chosen = _choose(base, device, program)
-    return _preload(base, _runtimes(chosen, _find(base, program)), {"MNEME_DEVICE": chosen})
+    variables = {"MNEME_DEVICE": chosen, **_label_variables(base)}
+    return _preload(base, _runtimes(chosen, _find(base, program)), variables)
 
 
 def profile_environment(environment: Mapping[str, str], directory: Path) -> dict[str, str]:
@@ -87,7 +91,7 @@ def record_environment(base: Mapping[str, str], request: RecordRequest) -> dict[
     check_environment(base)
     chosen = _choose(base, request.device, request.program)
     runtimes = _runtimes(chosen, _find(base, request.program))
-    variables = {"MNEME_DEVICE": chosen, **request.variables()}
+    variables = {"MNEME_DEVICE": chosen, **_label_variables(base), **request.variables()}
     environment = _preload(base, [library(_RECORDER), *runtimes], variables)
     try:
         request.directory.mkdir(parents=True, exist_ok=True)
@@ -127,6 +131,24 @@ def _runtimes(device: str, program: Path | None) -> list[Path]:
         names.append(CPU_DRIVER)
     found = [prefix() / "lib" / name for name in names]
     return [path for path in found if path.is_file()] or [library(CPU_RUNTIMES[0])]
+
+
+def _label_variables(base: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables by which Kokkos and NVTX load our library, beside the user's tools."""
+    path = prefix() / "lib" / _LABELS
+    if not path.is_file() or ";" in str(path):
+        return {}
+    variables: dict[str, str] = {}
+    # Kokkos aborts if both are set and differ, and warns about the old one.
+    tools = [name for name in _KOKKOS_TOOLS if base.get(name)] or [_KOKKOS_TOOLS[0]]
+    for name in tools:
+        others = [one for one in base.get(name, "").split(";") if one and Path(one).name != _LABELS]
+        variables[name] = ";".join([str(path), *others])
+    injected = base.get(_NVTX_TOOL, "")
+    if injected and Path(injected).name != _LABELS:
+        variables[_OUR_NVTX_TOOL] = injected
+    variables[_NVTX_TOOL] = str(path)
+    return variables
 
 
 def _preload(

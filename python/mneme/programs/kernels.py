@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.arguments import Argument
 from mneme.errors import InvalidArgument, NotFound
+from mneme.kernel_names import KernelName
 from mneme.programs.needed import with_libraries
 from mneme.recording.launch_facts import static_hash_text
+from mneme.source_place import SourcePlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -68,6 +70,9 @@ class EmbeddedKernel:
     arch: str = ""
     """Architecture the program was built for."""
 
+    place: SourcePlace | None = None
+    """Where its body is in the source."""
+
     code_hash: str = ""
     """The same for equal code whose functions have other names; empty if unknown."""
 
@@ -88,6 +93,11 @@ class EmbeddedKernel:
 
     marks: tuple[Mark, ...] | None = None
     """Arguments that the program marks as constant; None: it does not mark the kernel."""
+
+    @property
+    def name(self) -> KernelName:
+        """What people recognise the kernel by."""
+        return KernelName(demangled=self.demangled_name, place=str(self.place or ""))
 
     @property
     def is_host_function(self) -> bool:
@@ -134,6 +144,7 @@ def _embedded(
                     args=Argument.all_of(one["args"]),
                     bitcode=one["bitcode"],
                     arch=one["arch"],
+                    place=SourcePlace.found(metadata.get("place")),
                     code_hash=metadata.get("code_hash", ""),
                     options=json.dumps(metadata.get("options", {})),
                     variables=_variables(metadata),

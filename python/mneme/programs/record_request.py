@@ -54,7 +54,7 @@ class RecordRequest:
     """Ranks that record: "0,2", "0-3" or "all"; None leaves it to the recorder (rank 0)."""
 
     kernels: str | None = None
-    """Regular expression on mangled or demangled names; None records every kernel."""
+    """Regular expression on names and labels, or lines of source files; None: every kernel."""
 
     dims: str | None = None
     """Dimensions of launches that are recorded: `[KERNEL:]GRID/BLOCK[/SHARED][@FIRST]` with `;`

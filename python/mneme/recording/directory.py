@@ -50,14 +50,18 @@ class Recording(Mapping[str, RecordedExecution]):
             self._records[record.static_hash] = record
 
     def kernel(self, name: str) -> RecordedExecution:
-        """Return the one record whose mangled or demangled name is, or begins with, `name`.
+        """Return the one record of this name.
+
+        It is the mangled or demangled name or begins it, a label, or a line of the kernel's body
+        ("advec_mom.cpp:120").
 
         Raises:
             NotFound: If there is none, or more than one.
         """
         records = list(self.values())
         exact = [r for r in records if name in (r.kernel_name, r.demangled_name, r.static_hash)]
-        found = exact or [r for r in records if r.demangled_name.startswith(name)]
+        called = exact or [r for r in records if r.is_called(name)]
+        found = called or [r for r in records if r.demangled_name.startswith(name)]
         if len(found) != 1:
             names = ", ".join(record.demangled_name for record in records)
             raise NotFound(f"'{self.path}' has {len(found)} kernels named '{name}'; it has {names}")

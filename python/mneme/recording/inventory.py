@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mneme._native import Snapshot, _Annotation, _Region
+    from mneme.kernel_names import KernelName
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 
 __all__ = [
@@ -45,6 +46,9 @@ class KernelSummary:
 
     file: str
     demangled_name: str
+    place: str
+    """"src/advec_mom.cpp:120"; empty if unknown."""
+    labels: list[str]
     static_hash: str
     device: str
     instances: int
@@ -59,6 +63,8 @@ class DirectorySummary:
 
     path: str
     kernels: list[KernelSummary]
+    names: list[KernelName]
+    """What people recognise the kernels by, in their order."""
     damaged: dict[str, str]
     """Record files that cannot be read, with the reason."""
     unfinished: list[str]
@@ -66,7 +72,7 @@ class DirectorySummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        return asdict(self)
+        return {key: value for key, value in asdict(self).items() if key != "names"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +144,8 @@ class InstanceDetails:
     is_cooperative: bool
     occurrences: int
     recorded_ns: int
+    labels: list[str]
+    """The outermost first."""
     args: list[ArgumentDetails]
     regions: list[Region]
     functions: list[FunctionAddress]
@@ -154,6 +162,8 @@ class KernelDetails:
     file: str
     kernel_name: str
     demangled_name: str
+    place: str
+    """"src/advec_mom.cpp:120"; empty if unknown."""
     static_hash: str
     arch: str
     device: str
@@ -182,6 +192,7 @@ def summarize_directory(path: str | Path) -> DirectorySummary:
     return DirectorySummary(
         path=str(path),
         kernels=[_summary(record) for record in recording.values()],
+        names=[record.name for record in recording.values()],
         damaged={str(file): reason for file, reason in recording.damaged.items()},
         unfinished=[file.name for file in recording.unfinished],
         notes=recording.notes,
@@ -194,6 +205,8 @@ def _summary(record: RecordedExecution) -> KernelSummary:
     return KernelSummary(
         file=record.path.name,
         demangled_name=record.demangled_name,
+        place=str(record.place or ""),
+        labels=list(record.labels),
         static_hash=record.static_hash,
         device=str(record.extras.get("Device", "")),
         instances=len(record),
@@ -226,6 +239,7 @@ def describe_record(record: RecordedExecution, record_id: str | None = None) -> 
         file=str(record.path),
         kernel_name=record.kernel_name,
         demangled_name=record.demangled_name,
+        place=str(record.place or ""),
         static_hash=record.static_hash,
         arch=record.arch,
         device=str(record.extras.get("Device", "")),
@@ -249,6 +263,7 @@ def _instance(known: Sequence[Argument], instance: KernelInstance) -> InstanceDe
         is_cooperative=instance.is_cooperative,
         occurrences=instance.occ,
         recorded_ns=instance.recorded_ns,
+        labels=list(instance.labels),
         args=_arguments(known, prologue.args(), {one.address: one.name for one in functions}),
         regions=[_region(region) for region in prologue.regions()],
         functions=functions,

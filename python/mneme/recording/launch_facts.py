@@ -64,9 +64,11 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
 
     Returns:
         "static_hash" (16 hexadecimal digits), "code_hash" (the same whatever functions are called;
-        empty: unknown), "kernel_name", "demangled_name", "source_arch" (what
-        the program was built for), "grid", "block" (`{"x", "y", "z"}`), "shared_mem" (bytes of
-        dynamic shared memory), "occurrences", and "args": the scalar arguments whose values can
+        empty: unknown), "kernel_name", "demangled_name", "place" (of the kernel's body:
+        "src/advec_mom.cpp:120"), "label" (what the program calls the launch: "step/advection"),
+        "source_arch" (what the program was built for), "grid", "block" (`{"x", "y", "z"}`),
+        "shared_mem" (bytes of dynamic shared memory), "occurrences", and "args": the scalar
+        arguments whose values can
         become constants, each `{"index", "name", "type", "size", "bytes", "value", "varies"}` with
         "bytes" in hexadecimal digits as they lie in memory, and whether another recorded launch of
         the kernel had another value. "members" are those of structures that are passed by value,
@@ -87,6 +89,8 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "code_hash": record.code_hash,
         "kernel_name": record.kernel_name,
         "demangled_name": record.demangled_name,
+        "place": str(record.place or ""),
+        "label": "/".join(instance.labels),
         "source_arch": record.arch,
         "grid": instance.grid_dim.to_dict(),
         "block": instance.block_dim.to_dict(),

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from mneme.arguments import Argument, Member, constant_paths
 from mneme.errors import NotFound
 from mneme.files.publish import publish_text
+from mneme.kernel_names import KernelName, short_name
 from mneme.recording.memory_state import MemStateRef, SnapshotType
 from mneme.recording.record_json import Fields, read_record
+from mneme.source_place import SourcePlace
 
 if TYPE_CHECKING:
     from collections.abc import ItemsView, Iterator, KeysView, ValuesView
@@ -76,6 +78,9 @@ class KernelInstance:
     constant_names: dict[str, str] = field(default_factory=dict)
     """What can be fixed, as of `constant_paths`, if the record says it."""
 
+    labels: tuple[str, ...] = ()
+    """What the program called the launch, the outermost label first."""
+
     @property
     def constants(self) -> dict[str, str]:
         """Arguments and members of structures that can be fixed, with names: "2", "0+8"."""
@@ -95,6 +100,7 @@ class KernelInstance:
             "Cooperative": self.is_cooperative,
             "RecordedNs": self.recorded_ns,
             **({"ClusterDims": dict(self.cluster_dim)} if self.cluster_dim else {}),
+            **({"Labels": list(self.labels)} if self.labels else {}),
         }
 
 
@@ -165,6 +171,7 @@ class RecordedExecution:
             recorded_ns=fields.number("RecordedNs") if fields.has("RecordedNs") else 0,
             cluster_dim=fields.dims("ClusterDims").to_dict() if fields.has("ClusterDims") else {},
             constant_names=dict(self._constants),
+            labels=tuple(fields.list_of("Labels", str)) if fields.has("Labels") else (),
         )
 
     @property
@@ -177,6 +184,33 @@ class RecordedExecution:
         """Hash of the code whatever its functions are called, 16 digits; empty if unknown."""
         text = self._extras.get("CodeHash")
         return text.removeprefix("0x") if isinstance(text, str) else ""
+
+    @property
+    def place(self) -> SourcePlace | None:
+        """Where the kernel's body is in the source, if its program says it."""
+        return SourcePlace.found(self._extras.get("Place"))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the program called recorded launches: innermost labels, each once."""
+        return tuple(dict.fromkeys(one.labels[-1] for one in self.values() if one.labels))
+
+    @property
+    def name(self) -> KernelName:
+        """What people recognise the kernel by."""
+        labels = ", ".join(self.labels)
+        return KernelName(demangled=self.demangled_name, label=labels, place=str(self.place or ""))
+
+    @property
+    def short_name(self) -> str:
+        """The name in sentences."""
+        return ", ".join(self.labels) or short_name(self.demangled_name)
+
+    def is_called(self, text: str) -> bool:
+        """Whether text is a line of the kernel's body ("advec_mom.cpp:120"), or a label."""
+        place = self.place
+        paths = ("/".join(one.labels) for one in self.values())
+        return (place is not None and place.is_named(text)) or text in {*self.labels, *paths}
 
     @property
     def arch(self) -> str:

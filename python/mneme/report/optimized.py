@@ -104,6 +104,8 @@ def _runs(built: Sequence[float], tuned: Sequence[float]) -> dict[str, Any]:
 def _kernel(one: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": one["demangled_name"],
+        "label": one.get("label", ""),
+        "place": one.get("place", ""),
         "directories": one["directories"],
         "is_kept": one["is_kept"],
         "share": f"{100 * one['share']:.1f} %",

@@ -97,6 +97,8 @@ def _describe(instance: Instance, number: int) -> dict[str, Any]:
     return {
         "id": f"k{number}",
         "kernel": instance.kernel_name,
+        "place": instance.fact("place"),
+        "label": instance.fact("label"),
         "shown": verdict.name_of(instance),
         "directory": instance.directory.name,
         "verdict": verdict.verdict(instance, unit),

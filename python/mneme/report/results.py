@@ -79,12 +79,15 @@ class Instance:
         record = self.best.get("record") or {}
         return record if isinstance(record, Mapping) else {}
 
+    def fact(self, name: str) -> str:
+        """Return what is known of the launch under this name; empty if nothing is."""
+        facts = self.best.get("facts")
+        return str(facts.get(name) or "") if isinstance(facts, Mapping) else ""
+
     @property
     def kernel_name(self) -> str:
         """Readable name."""
-        facts = self.best.get("facts")
-        names = [facts.get("demangled_name")] if isinstance(facts, Mapping) else []
-        names.append(self.record.get("demangled_name"))
+        names = [self.fact("demangled_name"), self.record.get("demangled_name")]
         names.append(self.record.get("kernel_name"))
         return next((str(name) for name in names if name), self.directory.name)
 

@@ -112,7 +112,7 @@ def tune_all(
     _prepare(parent, options)
     began = time.monotonic()
     for launch in launches:
-        listener.note(f"measuring the baseline of {launch.record.demangled_name}")
+        listener.note(f"measuring the baseline of {launch.record.short_name}")
         session = make_session(_baseline_options(options, launch), 1.0)
         if (code := session.run()) == _INTERRUPTED:
             return code
@@ -283,6 +283,8 @@ def _entry(launch: _Launch, parent: Path) -> dict[str, Any]:
         "directory": str(launch.directory.relative_to(parent)),
         "kernel_name": launch.record.kernel_name,
         "demangled_name": launch.record.demangled_name,
+        "place": str(launch.record.place or ""),
+        "label": "/".join(launch.instance.labels),
         "record_id": launch.instance.dynamic_hash,
         "occurrences": launches_of(launch.stands_for),
         "baseline_ns": launch.baseline_ns,

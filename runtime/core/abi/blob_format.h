@@ -19,6 +19,7 @@ namespace mneme::embed {
 /// Metadata:
 ///   { "kernel": "<mangled name>", "demangled": "...", "static_hash": "<16 hex digits>",
 ///     "code_hash": "<16 hex digits>",            // of kernels: whatever the functions are called
+///     "place": {"file": "src/app.cu", "line": N, "end_line": N}, // of kernels: the body, if known
 ///     "triple": "nvptx64-nvidia-cuda", "arch": "sm_90", "clang": "22.1.8",
 ///     "args": [ {"name": "...", "size": bytes, "align": bytes,
 ///                "kind": "pointer"|"integer"|"float"|"aggregate",

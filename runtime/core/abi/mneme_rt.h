@@ -155,6 +155,11 @@ const char* mneme_rt_directory(void);
 /// the program has closed it since (runtime/core/base/standard_error.h).
 int mneme_rt_standard_error(void);
 
+/// Writes the labels that the calling thread has given its launches, the outermost first, at most
+/// `capacity` of them, and returns how many there are. They are valid until the thread gives or
+/// takes one.
+size_t mneme_rt_labels(const char** labels, size_t capacity);
+
 /// Announces that units will be registered while the program runs.
 void mneme_rt_expect_modules(void);
 /// Whether mneme_rt_expect_modules() was called.

@@ -44,6 +44,8 @@ json instanceToJson(const Instance& instance) {
   const Dim3& cluster = instance.cluster;
   if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1)
     value["ClusterDims"] = dimsToJson(cluster);
+  if (!instance.labels.empty())
+    value["Labels"] = instance.labels;
   return value;
 }
 
@@ -59,7 +61,14 @@ Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
   instance.epilogue = fields.fileName("Epilogue");
   instance.isCooperative = fields.has("Cooperative") && fields.boolean("Cooperative");
   instance.recordedNs = fields.has("RecordedNs") ? fields.u64("RecordedNs") : 0;
+  if (fields.has("Labels"))
+    instance.labels = fields.strings("Labels");
   return instance;
+}
+
+SourcePlace placeFromJson(const Fields& fields) {
+  return {
+      .file = fields.text("File"), .line = fields.u32("Line"), .endLine = fields.u32("EndLine")};
 }
 
 std::vector<ArgKind> kindsFromJson(const Fields& fields) {
@@ -204,6 +213,8 @@ KernelRecord KernelRecord::load(const std::filesystem::path& path) {
     record.codeHash = fields.address("CodeHash");
   record.kernelName = fields.text("KernelName");
   record.demangledName = fields.text("DemangledName");
+  if (fields.has("Place"))
+    record.place = placeFromJson(fields.object("Place"));
   record.windowAddress = fields.address("VAddr");
   record.windowBytes = fields.u64("VASize");
   record.modules = fields.fileNames("Modules");
@@ -241,6 +252,8 @@ std::string KernelRecord::toJson() const {
                {"instances", json::object()}};
   if (codeHash != 0)
     root["CodeHash"] = "0x" + toHex(codeHash);
+  if (!place.file.empty())
+    root["Place"] = {{"File", place.file}, {"Line", place.line}, {"EndLine", place.endLine}};
   argsToJson(args, root);
   if (!optionsJson.empty()) {
     json options = json::parse(optionsJson, nullptr, false);

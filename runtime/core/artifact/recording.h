@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "runtime/core/abi/argument.h"
+#include "runtime/core/abi/source_place.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
 
@@ -89,7 +90,8 @@ struct Instance {
   uint64_t occurrences = 1; ///< launches with this dynamic hash, recorded or not
   std::string prologue;     ///< file name in the directory, or a path to a file elsewhere
   std::string epilogue;
-  uint64_t recordedNs = 0; ///< execution time of the recorded launch, 0 if unknown
+  uint64_t recordedNs = 0;         ///< execution time of the recorded launch, 0 if unknown
+  std::vector<std::string> labels; ///< that the program gave it, the outermost first
 };
 
 /// One kernel, as in its file `<static hash>.json`, whose fields docs/artifacts.md describes.
@@ -100,6 +102,7 @@ struct KernelRecord {
   uint64_t codeHash = 0; ///< as in KernelBlob
   std::string kernelName;
   std::string demangledName;
+  SourcePlace place;                     ///< "Place"
   uint64_t windowAddress = 0;            ///< "VAddr"
   uint64_t windowBytes = 0;              ///< "VASize"
   std::vector<std::string> modules;      ///< "RecordedIR_<static hash>.bc", ...

@@ -145,6 +145,10 @@ void readMetadata(const json& value, KernelBlob& blob) {
   blob.callsPointers = value.value("calls_pointers", false);
   if (const std::string hash = value.value("code_hash", ""); !hash.empty())
     std::from_chars(hash.data(), hash.data() + hash.size(), blob.codeHash, 16);
+  if (value.contains("place"))
+    blob.place = {.file = value.at("place").at("file").get<std::string>(),
+                  .line = value.at("place").at("line").get<uint32_t>(),
+                  .endLine = value.at("place").at("end_line").get<uint32_t>()};
   for (const json& table : value.value("tables", json::array()))
     blob.tables.push_back({.name = table.at("name").get<std::string>(),
                            .sizeBytes = table.at("size").get<uint64_t>(),

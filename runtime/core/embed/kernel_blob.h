@@ -13,6 +13,7 @@
 
 #include "runtime/core/abi/argument.h"
 #include "runtime/core/abi/jit_mark.h"
+#include "runtime/core/abi/source_place.h"
 
 namespace mneme::embed {
 
@@ -47,7 +48,8 @@ struct KernelBlob {
   std::string demangled;
   uint64_t staticHash = 0;
   uint64_t codeHash = 0; ///< the same for equal code of other names; 0: unknown
-  std::string arch;      ///< "sm_90", "gfx90a"
+  SourcePlace place;
+  std::string arch; ///< "sm_90", "gfx90a"
   std::string triple;
   std::vector<KernelArg> args;
   std::vector<KernelGlobal> globals;

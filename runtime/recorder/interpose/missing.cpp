@@ -81,6 +81,7 @@ bool isThere(const char* name) { return dlsym(RTLD_NEXT, name) != nullptr; }
     ElfW(Sym) & symbol = symbols.first[index];
     const std::string_view name = symbols.names + symbol.st_name;
     const bool isVendors =
+        name.starts_with("roctx") ||
         (hasHip && (name.starts_with("hip") || name.starts_with("_Z24hip"))) ||
         (name.starts_with("cuda") ? hasCuda : hasDriver && name.starts_with("cu"));
     if (isVendors && symbol.st_shndx != SHN_UNDEF && !isThere(name.data()))

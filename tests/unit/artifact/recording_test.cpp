@@ -45,10 +45,12 @@ TEST_CASE("a record survives saving and loading") {
   KernelRecord record = kernelRecord(0xfedcba9876543210);
   record.modules = {"RecordedIR_1.bc"};
   record.moduleHashes = {"00"};
+  record.place = {.file = "src/advec_mom.cpp", .line = 120, .endLine = 131};
   Instance instance;
   instance.dynamicHash = ~0ull;
   instance.grid = {1, 2, 3};
   instance.isCooperative = true;
+  instance.labels = {"step", "advection"};
   instance.cluster = {2, 4, 1};
   instance.occurrences = 17;
   instance.prologue = "p.mneme";
@@ -57,9 +59,13 @@ TEST_CASE("a record survives saving and loading") {
   const KernelRecord loaded = loadText(record.toJson());
   CHECK(loaded.toJson() == record.toJson());
   CHECK(loaded.staticHash == record.staticHash);
+  CHECK(loaded.place.file == "src/advec_mom.cpp");
+  CHECK(loaded.place.line == 120);
+  CHECK(loaded.place.endLine == 131);
   CHECK(loaded.args.at(1).isSpecializable);
   CHECK(loaded.args.at(0).kind == ArgKind::Pointer);
   CHECK(loaded.instances.at(~0ull).isCooperative);
+  CHECK(loaded.instances.at(~0ull).labels == std::vector<std::string>{"step", "advection"});
   CHECK(loaded.instances.at(~0ull).grid.z == 3);
   CHECK(loaded.instances.at(~0ull).cluster.y == 4);
   CHECK(loaded.optionsJson == record.optionsJson);

@@ -72,6 +72,33 @@ TEST_CASE("values are read") {
   CHECK_FALSE(settings.wants(std::string(1 << 20, 'x'), std::string(1 << 20, 'y')));
 }
 
+TEST_CASE("kernels are named by lines and by names together") {
+  const Environment environment(
+      {{"MNEME_RR_KERNELS", "advec_mom.cpp:120|halo(x|y)|src/a.b/c++.cu:7"}});
+  const Settings settings = readSettings();
+  const SourcePlace body{.file = "src/advec_mom.cpp", .line = 118, .endLine = 122};
+  CHECK(settings.wants("_Z1kv", "k()", body));
+  CHECK_FALSE(settings.wants("_Z1kv", "k()"));
+  CHECK_FALSE(settings.wants("_Z1kv", "k()", {"src/advec_mom.cpp", 121, 130}));
+  CHECK_FALSE(settings.wants("_Z1kv", "k()", {"src/my_advec_mom.cpp", 118, 122}));
+  CHECK(settings.wants("_Z1kv", "k()", {"/home/src/a.b/c++.cu", 7, 7}));
+  CHECK(settings.wants("_Z5halox", "halox()"));
+  CHECK(settings.wantsLabel("step/haloy"));
+  CHECK_FALSE(settings.wantsLabel("advec_mom.cpp:120"));
+}
+
+TEST_CASE("a line alone names no other kernel") {
+  const Environment environment({{"MNEME_RR_KERNELS", "a.cpp:1"}});
+  const Settings settings = readSettings();
+  CHECK_FALSE(settings.wants("_Z1kv", "k()"));
+  CHECK_FALSE(settings.wantsLabel("k"));
+}
+
+TEST_CASE("what is not a line of a file is an expression") {
+  for (const char* text : {"ns::k:1", "k", "k:7", ".cu:7", "a.cu:", "a.cu:x", "a.:7", "(a.cu:7)"})
+    CHECK_FALSE(SourceLine::parse(text));
+}
+
 TEST_CASE("values that make no sense are refused by name") {
   CHECK(refusal("MNEME_PAGE_SIZE", "four").find("MNEME_PAGE_SIZE='four'") == 0);
   CHECK(refusal("MNEME_PAGE_SIZE", "-1").find("between") != std::string::npos);
