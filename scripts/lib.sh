@@ -43,6 +43,10 @@ python_packages=(
 cuda12_packages=(
   'nvidia-cuda-nvcc-cu12==12.6.*' 'nvidia-cuda-runtime-cu12==12.6.*' 'nvidia-cuda-cccl-cu12==12.6.*' 'nvidia-curand-cu12==10.3.7.*'
 )
+# The last CUDA 12, which frameworks need that are not ready for 13; clang 22 takes it as it takes 13.
+cuda129_packages=(
+  'nvidia-cuda-nvcc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-cccl-cu12==12.9.*' 'nvidia-curand-cu12==10.3.10.*'
+)
 # What scripts/docs uses.
 python_docs_packages=(
   'sphinx>=8.1' 'furo>=2024.8.6' 'myst-parser>=4' 'sphinx-copybutton>=0.5.2' 'sphinxcontrib-moderncmakedomain>=3.29'
@@ -140,35 +144,36 @@ install_python_packages() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
-# The wheels of CUDA 12 put each part into a directory of its own. What they lack is CUDA 13's: CMake asks
-# for it when it tries a compiler; programs use the shared runtime.
+# install_cuda12 DIRECTORY PACKAGE...: a toolkit of CUDA 12, from the wheels, each of which puts its part into a
+# directory of its own. What they lack is CUDA 13's: CMake asks for it when it tries a compiler; programs use the
+# shared runtime.
 install_cuda12() {
-  local wheels=$setup/cuda12-wheels part
-  [ ! -f "$cuda_root/lib/libcudart.so" ] || return 0
-  say "installing CUDA 12 into $cuda_root"
-  rm -rf "$wheels" "$cuda_root"
-  "$venv/bin/python" -m pip install -q --disable-pip-version-check --no-deps --target "$wheels" "${cuda12_packages[@]}" ||
-    die "pip could not install CUDA 12, which clang $llvm needs: ${cuda12_packages[*]}"
-  mkdir -p "$cuda_root"
-  for part in "$wheels"/nvidia/*/; do cp -rlf "$part." "$cuda_root"; done
+  local directory=$1 wheels=$setup/cuda12-wheels part
+  shift
+  [ ! -f "$directory/lib/libcudart.so" ] || return 0
+  say "installing CUDA 12 into $directory"
+  rm -rf "$wheels" "$directory"
+  "$venv/bin/python" -m pip install -q --disable-pip-version-check --no-deps --target "$wheels" "$@" ||
+    die "pip could not install CUDA 12: $*"
+  mkdir -p "$directory"
+  for part in "$wheels"/nvidia/*/; do cp -rlf "$part." "$directory"; done
   rm -rf "$wheels"
   for part in bin/nvcc bin/nvlink lib/libcudadevrt.a lib/libcudart_static.a; do
-    ln -s "$cuda13_root/$part" "$cuda_root/$part"
+    [ -e "$directory/$part" ] || ln -s "$cuda13_root/$part" "$directory/$part"
   done
-  sed "s|@fatbinary@|$cuda13_root/bin/fatbinary|" "$root/scripts/fatbinary12.in" >"$cuda_root/bin/fatbinary"
-  chmod +x "$cuda_root/bin/fatbinary"
-  ln -s libcudart.so.12 "$cuda_root/lib/libcudart.so"
+  sed "s|@fatbinary@|$cuda13_root/bin/fatbinary|" "$root/scripts/fatbinary12.in" >"$directory/bin/fatbinary"
+  chmod +x "$directory/bin/fatbinary"
+  ln -s libcudart.so.12 "$directory/lib/libcudart.so"
 }
 
 find_cuda_root() {
-  local cuda13_root
   cuda13_root=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu13)
   [ -d "$cuda13_root/nvvm/libdevice" ] || die "the CUDA toolkit wheels are not in $cuda13_root; remove $setup/python-packages and start again"
   [ -e "$cuda13_root/lib/libcudart.so" ] || ln -s libcudart.so.13 "$cuda13_root/lib/libcudart.so"
   cuda_root=$cuda13_root
   if [ "$llvm" -lt 22 ]; then
     cuda_root=$setup/cuda12
-    install_cuda12
+    install_cuda12 "$cuda_root" "${cuda12_packages[@]}"
   fi
   # The toolkit of the virtual environment, whatever else is on this machine.
   export CUDA_HOME="$cuda_root"
