@@ -51,6 +51,9 @@ include_guard(GLOBAL)
   must have no kernels and launches. There, who links a static or object library with
   ``CUDA_SEPARABLE_COMPILATION`` sets its ``LINKER_LANGUAGE`` to ``CUDA``. Called again in the same words, it changes nothing.
 
+  With ``mneme-nvcc`` as the CUDA compiler, what it compiles is recordable already: the target gets the runtimes alone,
+  ``CUDA_SEPARABLE_COMPILATION`` works as with nvcc, and there are no ``KERNELS`` and no ``NO_AUTO_VAR_INIT``.
+
   **Errors.** Unknown arguments, other ``KERNELS`` than in an earlier call, and a compiler that cannot
   load the passes (gcc, nvcc, another major version of clang): the message names the right one.
 #]=======================================================================]
@@ -262,7 +265,9 @@ function(_mneme_instrument target kernels leavesUnset)
   if(NOT kernels STREQUAL "")
     _mneme_pass_option(${target} "${isDevice}" "-mneme-kernels=${kernels}")
   endif()
-  _mneme_link_relocatable(${target})
+  if(NOT CMAKE_CUDA_COMPILER MATCHES "/mneme-nvcc$") # which links device code as CMake has nvcc do it
+    _mneme_link_relocatable(${target})
+  endif()
   _mneme_link_runtime(${target})
   if(TARGET mneme_passes_ready)
     # Where mneme is part of the same build, its plugin is there before it is used.
@@ -273,6 +278,7 @@ endfunction()
 # Makes the passes leave uninitialised local variables alone, unless the project has its own
 # setting. A setting that the target gets later follows on the command line and so takes precedence.
 function(_mneme_leave_locals target condition)
+  _mneme_refuse_options_for_nvcc(${target})
   get_target_property(said ${target} COMPILE_OPTIONS)
   string(APPEND said " ${CMAKE_CXX_FLAGS} ${CMAKE_CUDA_FLAGS} ${CMAKE_HIP_FLAGS}")
   if(NOT said MATCHES "-ftrivial-auto-var-init=")
@@ -281,9 +287,19 @@ function(_mneme_leave_locals target condition)
   endif()
 endfunction()
 
+# mneme-nvcc takes nvcc's options, among which there are none for the passes.
+function(_mneme_refuse_options_for_nvcc target)
+  if(CMAKE_CUDA_COMPILER_ID AND CMAKE_CUDA_COMPILER MATCHES "/mneme-nvcc$")
+    get_target_property(rightCompiler Mneme::passes MNEME_CXX_COMPILER)
+    message(FATAL_ERROR "add_mneme(${target}): KERNELS, NO_AUTO_VAR_INIT, FORCE_JIT_ANNOTATE_ALL and "
+      "mneme_apply_tuned() are for clang: configure with -DCMAKE_CUDA_COMPILER=${rightCompiler}")
+  endif()
+endfunction()
+
 # Gives an option to the passes where `condition` holds. The compiler alone gets it: what -mllvm says by
 # itself goes to the linker of AMD GPUs too, which knows no plugin.
 function(_mneme_pass_option target condition option)
+  _mneme_refuse_options_for_nvcc(${target})
   string(REPLACE "\\" "\\\\" option "${option}")
   string(REPLACE "\"" "\\\"" option "${option}")
   string(REPLACE ">" "$<ANGLE-R>" option "${option}")
@@ -390,6 +406,9 @@ endfunction()
 # of them where its compiler cannot load the passes and there is CUDA or HIP: such C++ stays as it is.
 function(_mneme_instrumented_languages target result)
   set(languages CUDA,HIP)
+  if(CMAKE_CUDA_COMPILER MATCHES "/mneme-nvcc$")
+    set(languages HIP) # CUDA is instrumented by its compiler
+  endif()
   foreach(language IN ITEMS CUDA HIP)
     _mneme_compiler_problem(${language} problem)
     if(problem)
@@ -441,7 +460,7 @@ endfunction()
 # A sentence with the name of the right compiler if that of a language cannot load the passes.
 function(_mneme_compiler_problem language problem)
   set(${problem} "" PARENT_SCOPE)
-  if(NOT CMAKE_${language}_COMPILER_ID)
+  if(NOT CMAKE_${language}_COMPILER_ID OR CMAKE_${language}_COMPILER MATCHES "/mneme-nvcc$")
     return()
   endif()
   get_target_property(wantedMajor Mneme::passes MNEME_LLVM_MAJOR)

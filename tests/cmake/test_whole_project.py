@@ -75,6 +75,27 @@ def test_the_runtime_is_shared_and_host_code_stays_as_it_is(foreign: Path) -> No
     assert "MnemePasses" not in own
 
 
+def test_mneme_nvcc_can_be_the_compiler(build_tree: Path, tmp_path: Path) -> None:
+    compiler = build_tree / "bin" / "mneme-nvcc"
+    if not compiler.is_file():
+        pytest.skip("this build has no mneme-nvcc")
+    chosen = f"-DCMAKE_CUDA_COMPILER={compiler}"
+    configured = configure(FOREIGN, tmp_path / "build", build_tree, chosen)
+    assert {"static_unit", "rdc_static", "language_app"} < recordable(configured)
+    build(tmp_path / "build", "--target", "language_app", "--parallel", "2")
+    program = tmp_path / "build" / "language" / "language_app"
+    kernels = {"staticKernel", "objectKernel", "rdcStaticKernel"}
+    assert recorded_kernels(build_tree, program, tmp_path / "db") == kernels
+    lines = (
+        "find_package(mneme CONFIG REQUIRED)\nadd_executable(app unit.cu)\n"
+        "add_mneme(app KERNELS static)"
+    )
+    project = small_project(tmp_path / "p", lines)
+    configured = configure(project, tmp_path / "second", build_tree, chosen)
+    assert "add_mneme(app): KERNELS, NO_AUTO_VAR_INIT" in configured.words
+    assert "are for clang: configure with -DCMAKE_CUDA_COMPILER=" in configured.words
+
+
 def test_targets_are_named_and_left_out(build_tree: Path, tmp_path: Path) -> None:
     configured = configure(
         *(FOREIGN, tmp_path / "build", build_tree),
