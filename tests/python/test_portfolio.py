@@ -12,7 +12,7 @@ from mneme import _native
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.search.params import BoolParam, CategoricalParam, FixedParam, IntRangeParam
 from mneme.search.pipeline_param import PipelineParam
-from mneme.search.portfolio import Portfolio
+from mneme.search.portfolio import Portfolio, Proposal
 from mneme.search.search_space import SearchSpace
 from mneme.search.space_view import SpaceView
 from mneme.search.starting_points import starting_points
@@ -34,7 +34,8 @@ class Space(SearchSpace):
 
     def derived(self, params: dict[str, Any]) -> ExperimentConfiguration:
         passes = str(params.get("pipeline") or params.get("passes", "default<O3>"))
-        return ExperimentConfiguration(passes=passes)
+        numbers = "".join(str(params.get(f"n{index}", 0)) for index in range(12))
+        return ExperimentConfiguration(passes=passes, shared_mem=int(numbers))
 
 
 def cost(params: dict[str, Any]) -> float:
@@ -46,12 +47,10 @@ def best_of(trials: int, seed: int, *, is_auto: bool) -> float:
     rng = random.Random(seed)
     portfolio = Portfolio(view, rng)
     best = float("inf")
-    for _ in range(trials):
+    for number in range(trials):
         if is_auto:
-            sample, operator = portfolio.propose()
-            portfolio.learn(
-                operator, sample.params, cost(sample.params), tuple(sample.params.items())
-            )
+            sample = portfolio.propose(number).sample
+            portfolio.learn(number, cost(sample.params), tuple(sample.params.items()))
         else:
             sample = view.draw(rng)
         best = min(best, cost(sample.params))
@@ -70,9 +69,8 @@ def test_the_same_seed_asks_for_the_same() -> None:
         portfolio = Portfolio(SpaceView.of(Space(has_pipeline=True)), random.Random(7))
         found = []
         for number in range(200):
-            sample, operator = portfolio.propose()
-            found.append(sample.params)
-            portfolio.learn(operator, sample.params, float(number % 17), number)
+            found.append(portfolio.propose(number).sample.params)
+            portfolio.learn(number, float(number % 17), number)
         return found
 
     assert asked() == asked()
@@ -82,9 +80,9 @@ def test_pipelines_are_sequences_mutated_and_spliced() -> None:
     portfolio = Portfolio(SpaceView.of(Space(has_pipeline=True)), random.Random(1))
     seen: dict[str, list[str]] = {}
     for number in range(400):
-        sample, operator = portfolio.propose()
-        seen.setdefault(operator, []).append(sample.config.passes)
-        portfolio.learn(operator, sample.params, 100.0 - number % 50, number)
+        proposal = portfolio.propose(number)
+        seen.setdefault(proposal.operator, []).append(proposal.sample.config.passes)
+        portfolio.learn(number, 100.0 - number % 50, number)
     ways = {"sequence", "mutate", "splice", "extend", "shorten", "combine", "change", "draw"}
     assert ways <= seen.keys()
     for text in (one for many in seen.values() for one in many[:20]):
@@ -93,26 +91,27 @@ def test_pipelines_are_sequences_mutated_and_spliced() -> None:
 
 
 def test_of_pipelines_that_give_the_same_code_the_shortest_goes_on() -> None:
-    portfolio = Portfolio(SpaceView.of(Space(has_pipeline=True)), random.Random(3))
-    (numbers, _) = portfolio.propose()
+    view = SpaceView.of(Space(has_pipeline=True))
+    portfolio = Portfolio(view, random.Random(3))
+    numbers = portfolio.propose(0).sample
     long, short = "function(gvn,sccp,dse,adce,bdce)", "function(gvn,dse)"
-    for text in (long, short):
+    for number, text in enumerate((long, short), 1):
         params = {**numbers.params, "passes": "drawn", "pipeline": text}
-        portfolio.learn("", params, 1.0, "the same")
-    proposed = [portfolio.propose() for _ in range(300)]
-    changed = [one.config.passes for one, operator in proposed if operator == "extend"]
+        portfolio.begin(number, Proposal(view.sample_of(params)))
+        portfolio.learn(number, 1.0, "the same")
+    proposed = [portfolio.propose(3 + number) for number in range(300)]
+    changed = [one.sample.config.passes for one in proposed if one.operator == "extend"]
     assert changed
     assert all("gvn" in text and "adce,bdce" not in text for text in changed)
 
 
 def test_what_fails_is_no_parent() -> None:
     portfolio = Portfolio(SpaceView.of(Space()), random.Random(1))
-    for _ in range(300):
-        sample, operator = portfolio.propose()
-        is_right = sample.params["n0"] == 3
-        metric = 1.0 if is_right else None
-        portfolio.learn(operator, sample.params, metric, tuple(sample.params.items()))
-    right = [portfolio.propose()[0].params["n0"] == 3 for _ in range(100)]
+    for number in range(300):
+        sample = portfolio.propose(number).sample
+        metric = 1.0 if sample.params["n0"] == 3 else None
+        portfolio.learn(number, metric, tuple(sample.params.items()))
+    right = [portfolio.propose(300 + more).sample.params["n0"] == 3 for more in range(100)]
     assert sum(right) > 30
 
 
@@ -120,8 +119,8 @@ def test_it_ends_when_nothing_better_is_found() -> None:
     portfolio = Portfolio(SpaceView.of(Space()), random.Random(1))
     count = 0
     while not portfolio.is_exhausted:
-        sample, operator = portfolio.propose()
-        portfolio.learn(operator, sample.params, 1.0, count)
+        portfolio.propose(count)
+        portfolio.learn(count, 1.0, count)
         count += 1
     assert 2000 <= count < 2020
 
@@ -153,7 +152,7 @@ def test_an_impossible_space_is_said(*, has_pipeline: bool) -> None:
 
     portfolio = Portfolio(SpaceView.of(Empty(has_pipeline=has_pipeline)), random.Random(1))
     with pytest.raises(ValueError, match="no configuration of"):
-        portfolio.propose()
+        portfolio.propose(0)
 
 
 def test_what_hangs_on_a_switch_gets_values_when_it_is_turned_on() -> None:
@@ -168,9 +167,9 @@ def test_what_hangs_on_a_switch_gets_values_when_it_is_turned_on() -> None:
             )
 
     portfolio = Portfolio(SpaceView.of(Bounded()), random.Random(1))
-    (first, _) = portfolio.propose()
+    first = portfolio.propose(0).sample
     assert first.params == {"bounds": False, "blocks": 0}
-    portfolio.learn("", first.params, 1.0, "usual")
-    (changed, operator) = portfolio.propose()
+    portfolio.learn(0, 1.0, "usual")
+    changed, operator, *_ = portfolio.propose(1)
     assert (changed.params["bounds"], operator) == (True, "")
     assert changed.params["blocks"] in {1, 2, 3, 4}

@@ -14,7 +14,7 @@ from mneme.measure.eval_future import EvalFuture
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.search.params import CategoricalParam, IntRangeParam
 from mneme.search.search_space import SearchSpace
-from mneme.session import storages
+from mneme.session import owners, storages
 from mneme.session.result_store import read_trials
 from mneme.session.session import TuneOptions, TuningSession
 from mneme.session.shared_study import SharedStudy
@@ -148,7 +148,7 @@ def test_a_beat_reaches_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     first = load(tmp_path / "study.journal").user_attrs[name]
     search.beat()
     assert load(tmp_path / "study.journal").user_attrs[name] == first
-    monkeypatch.setattr(storages, "_BEAT_SECONDS", 0.0)
+    monkeypatch.setattr(owners, "BEAT_SECONDS", 0.0)
     search.beat()
     assert load(tmp_path / "study.journal").user_attrs[name] > first
 
@@ -174,8 +174,8 @@ def test_what_differs_on_another_kind_of_device_is_named(tmp_path: Path) -> None
 def test_a_trial_nobody_signed_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     study = optuna.create_study()
     study.ask()
-    owner = storages.Owner(study)
-    assert owner.fail_orphans() == 0
-    monkeypatch.setattr(storages, "_UNSIGNED_SECONDS", 0.0)
-    assert owner.fail_orphans() == 1
+    owner = owners.owner_of(study)
+    assert [trial.state for trial in study.trials] == [optuna.trial.TrialState.RUNNING]
+    monkeypatch.setattr(owners, "_UNSIGNED_SECONDS", 0.0)
+    owner.fail_orphans()
     assert [trial.state for trial in study.trials] == [optuna.trial.TrialState.FAIL]

@@ -394,7 +394,7 @@ def test_seeds_come_right_after_the_usual_configuration() -> None:
     space = view()
     seeds = find_seeds(space, [same(entry(config=WINNER, params=PARAMS))]).points
     portfolio = Portfolio(space, random.Random(1), seeds)
-    proposed = [portfolio.propose()[0].params for _ in range(1 + len(seeds))]
+    proposed = [portfolio.propose(number).sample.params for number in range(1 + len(seeds))]
     assert proposed[0]["passes"] == "default<O3>"
     assert proposed[1:] == seeds
 

@@ -21,8 +21,8 @@ from typing import Any
 import optuna
 import pytest
 
+from mneme.session.owners import OWNER_ATTRIBUTE
 from mneme.session.result_store import read_trials
-from mneme.session.storages import OWNER_ATTRIBUTE
 from native_parts import needs_native
 from tune_parts import command, line_of, recording
 

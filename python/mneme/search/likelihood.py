@@ -37,15 +37,30 @@ class Likelihood:
         self._ranked: list[tuple[float, int]] = []
         self._results: list[Params] = []
         self._all = {name: Counter[Any]() for name in self._values}
+        # What runs counts as not good until its result is known.
+        self._running = {name: Counter[Any]() for name in self._values}
 
     @property
     def is_ready(self) -> bool:
         """Whether there are enough results to distinguish good ones."""
         return len(self._ranked) >= 2 * _FEWEST_GOOD
 
+    def begin(self, params: Mapping[str, Any]) -> None:
+        """Note that a configuration runs."""
+        for name, value in self._known(params).items():
+            self._running[name][value] += 1
+
+    def end(self, params: Mapping[str, Any]) -> None:
+        """Note that it no longer runs."""
+        for name, value in self._known(params).items():
+            self._running[name][value] -= 1
+
+    def _known(self, params: Mapping[str, Any]) -> Params:
+        return {name: params[name] for name in self._values if name in params}
+
     def learn(self, params: Mapping[str, Any], metric: float | None) -> None:
         """Add a result; None means that it does not work, which is the worst result."""
-        known = {name: params[name] for name in self._values if name in params}
+        known = self._known(params)
         for name, value in known.items():
             self._all[name][value] += 1
         if metric is not None:
@@ -60,13 +75,11 @@ class Likelihood:
         for name, values in self._values.items():
             counts = Counter(one[name] for one in good if name in one)
             have = sum(counts.values())
-            others = sum(self._all[name].values()) - have
+            seen = self._all[name] + self._running[name]
+            others = sum(seen.values()) - have
             even = _PRIOR / len(values)
             likely = [(counts[value] + even) / (have + _PRIOR) for value in values]
-            usual = [
-                (self._all[name][value] - counts[value] + even) / (others + _PRIOR)
-                for value in values
-            ]
+            usual = [(seen[value] - counts[value] + even) / (others + _PRIOR) for value in values]
             ratios = [one / other for one, other in zip(likely, usual, strict=True)]
             drawn = self._rng.choices(range(len(values)), likely, k=_CANDIDATES)
             chosen[name] = values[max(drawn, key=ratios.__getitem__)]

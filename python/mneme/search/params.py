@@ -86,6 +86,10 @@ class BaseParam(ABC):
         """Return the study's name of a value."""
         return plain_value(value)
 
+    def from_plain(self, value: object) -> object:
+        """Return the value for what `plain_value` made of it; anything else unchanged."""
+        return value
+
     def values(self) -> Sequence[Any]:
         """Return every value, each once.
 
@@ -144,6 +148,7 @@ class CategoricalParam(BaseParam):
         if not self.choices:
             raise InvalidArgument(f"parameter '{name}' needs at least one choice")
         self._by_label = _labelled(self.choices)
+        self._by_plain = {_label(plain_value(value)): value for value in self.choices}
         names = _names(self._by_label)
         self._names = dict(zip(self._by_label, names, strict=True))
         self._by_name = dict(zip(map(_label, names), self._by_label.values(), strict=True))
@@ -160,6 +165,10 @@ class CategoricalParam(BaseParam):
     def in_study(self, value: object) -> object:
         """Return the study's name of a choice; such a name is returned unchanged."""
         return self._names.get(_label(value), value)
+
+    def from_plain(self, value: object) -> object:
+        """Return the choice."""
+        return self._by_plain.get(_label(value), value)
 
     def values(self) -> Sequence[Any]:
         """Return the choices, each once."""

@@ -9,9 +9,9 @@ compiles never waits.
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mneme.errors import InvalidArgument
 from mneme.pipelines.mutation import mutate
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mneme.search.params import BaseParam
     from mneme.search.space_view import Sample, SpaceView
 
-__all__ = ["Portfolio"]
+__all__ = ["Portfolio", "Proposal"]
 
 _ELITE: Final = 12
 _TOURNAMENT: Final = 3
@@ -49,6 +49,9 @@ _AGAIN: Final = "default<O3>"
 # Limit of whole pipelines in a pipeline: more take too long to compile.
 _MOST_WHOLE: Final = 4
 _ATTEMPTS: Final = 20
+# Number of proposals that were tried before until an operator loses credit, and until one is drawn.
+_ATTEMPTS_AT_NEW: Final = 8
+_MOST_ATTEMPTS: Final = 200
 # Patience: trials without a better one, and as a multiple of the trials it took to find the best.
 _PATIENCE: Final = 2000
 _PATIENCE_FACTOR: Final = 3.0
@@ -56,10 +59,24 @@ _PATIENCE_FACTOR: Final = 3.0
 Params = dict[str, Any]
 
 
+class Proposal(NamedTuple):
+    """A configuration to try, and what chose it."""
+
+    sample: Sample
+    operator: str = ""
+    """Name of the operator; empty: none of ours."""
+    step: int = -1
+    """Which of the single changes it is; -1: none."""
+    is_repeated: bool = False
+    """Whether it was tried before: nothing new was found."""
+
+
 @dataclass(slots=True)
 class _Operator:
     propose: Callable[[], Params | None]
     uses: deque[float] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+    running: int = 0
+    """Uses whose results are not known yet."""
     credit: float = 0.0
     """Area under the curve of successes, 0 to 1; recent ones count more."""
 
@@ -72,7 +89,10 @@ class _Operator:
 
 
 class Portfolio:
-    """Proposes members of a space and learns from their results."""
+    """Proposes members of a space and learns from their results, its own proposals and those of others.
+
+    Trials have numbers. What runs counts as tried, and as not good: proposals keep away from it.
+    """
 
     def __init__(self, space: SpaceView, rng: random.Random, seeds: Iterable[Params] = ()) -> None:
         """Prepare for a complete space. Seeds come directly after the usual configuration."""
@@ -87,11 +107,16 @@ class Portfolio:
         self._first = deque([self._usual, *seeds])
         # Single changes start from this member until results are known.
         self._promising = self._first[min(1, len(self._first) - 1)]
-        self._single_changes = deque(
+        self._changes = [
             {name: value for name, value in point.items() if value != self._usual[name]}
             for point in points
-        )
-        self._changes_next = True
+        ]
+        self._single_changes = dict(enumerate(self._changes))
+        self._running: dict[int, Proposal] = {}
+        self._tried: Counter[Hashable] = Counter()
+        self._lost: set[Hashable] = set()
+        self._metrics: dict[Hashable, float | None] = {}
+        self._turns = 0
         self._elite: list[tuple[float, object, Params]] = []
         self._trials = 0
         self._trials_of_best = 0
@@ -132,6 +157,22 @@ class Portfolio:
         """How often each operator was used lately."""
         return {name: len(one.uses) for name, one in self._operators.items()}
 
+    def is_running(self, number: int) -> bool:
+        """Whether a trial has begun and has no result yet."""
+        return number in self._running
+
+    def sample_of(self, number: int) -> Sample:
+        """Return what a running trial tries."""
+        return self._running[number].sample
+
+    def is_repeated(self, number: int) -> bool:
+        """Whether a running trial tries what was tried before it."""
+        return self._running[number].is_repeated
+
+    def is_tried(self, sample: Sample) -> bool:
+        """Whether a configuration was tried, or runs."""
+        return self._tried[sample.config.key()] > 0
+
     def foreseen(self) -> Iterator[Sample]:
         """Yield the proposals that depend neither on results nor on chance.
 
@@ -140,57 +181,128 @@ class Portfolio:
         """
         shown: set[Hashable] = set()
         while self._first or self._single_changes:
-            sample, operator = self.propose()
+            sample, operator, *_ = self.propose(len(self._running))
             if not operator and sample.config.key() not in shown:
                 shown.add(sample.config.key())
                 yield sample
 
-    def propose(self) -> tuple[Sample, str]:
-        """Return what to try next, and the operator that proposes it.
+    def propose(self, number: int) -> Proposal:
+        """Begin the trial with this number; return what to try, new if possible.
 
         Raises:
             InvalidArgument: If the space is empty, or its own functions failed.
         """
+        for attempt in range(1, _MOST_ATTEMPTS + 1):
+            found = self._propose()
+            if not self.is_tried(found.sample):
+                break
+            if attempt % _ATTEMPTS_AT_NEW == 0:
+                self._meet_again(found)
+        else:
+            found = self._drawn()
+        self.begin(number, found)
+        return found
+
+    def _meet_again(self, proposal: Proposal) -> None:
+        """Note that an operator has nothing new: it is used less, and this known one counts more.
+
+        What is proposed again and again has values of good members.
+        """
+        sample, operator, *_ = proposal
+        self._operators[operator].add(0.0)
+        key = sample.config.key()
+        if key in self._metrics:
+            self._likelihood.learn(sample.params, self._metrics[key])
+
+    def _drawn(self) -> Proposal:
+        for _ in range(_ATTEMPTS):
+            sample = self._space.draw_params(self._rng)
+            if not self.is_tried(sample):
+                return Proposal(sample, "draw")
+        return Proposal(sample, "draw", is_repeated=True)
+
+    def begin(self, number: int, proposal: Proposal) -> None:
+        """Note that a trial runs, which this portfolio or another one proposed."""
+        self._running[number] = proposal
+        self._turns += _takes_turn(proposal)
+        self._tried[proposal.sample.config.key()] += 1
+        self._single_changes.pop(proposal.step, None)
+        self._likelihood.begin(proposal.sample.params)
+        if proposal.operator in self._operators:
+            self._operators[proposal.operator].running += 1
+
+    def retract(self, number: int) -> None:
+        """Forget that a trial began; what is tried in any case is tried by another one."""
+        proposal = self._end(number)
+        sample, operator, step, _ = proposal
+        self._turns -= _takes_turn(proposal)
+        self._tried[sample.config.key()] -= 1
+        if step >= 0:
+            self._single_changes[step] = self._changes[step]
+        elif not operator:
+            self._first.appendleft(sample.params)
+
+    def lose(self, number: int) -> None:
+        """Note that a trial ended without a result; its configuration is tried once more."""
+        sample = self._running[number].sample
+        key = sample.config.key()
+        self.retract(number)
+        if self.is_tried(sample):
+            return
+        if key in self._lost:  # it may be what ends processes
+            self._tried[key] += 1
+        else:
+            self._lost.add(key)
+            self._first.appendleft(sample.params)
+
+    def _end(self, number: int) -> Proposal:
+        proposal = self._running.pop(number)
+        self._likelihood.end(proposal.sample.params)
+        if proposal.operator in self._operators:
+            self._operators[proposal.operator].running -= 1
+        return proposal
+
+    def _propose(self) -> Proposal:
         while self._first:
-            if (sample := self._member(self._first.popleft())) is not None:
-                return sample, ""
+            sample = self.member(self._first.popleft())
+            if sample is not None and not self.is_tried(sample):
+                return Proposal(sample)
         # Alternates with the operators: in some spaces no single change helps.
-        self._changes_next = not self._changes_next
-        if not self._changes_next and (sample := self._next_change()) is not None:
-            return sample, ""
+        if self._turns % 2 == 0 and (change := self._next_change()) is not None:
+            return change
         name = self._choose()
         for _ in range(_ATTEMPTS):
             params = self._operators[name].propose()
-            sample = None if params is None else self._member(params)
+            sample = None if params is None else self.member(params)
             if sample is not None:
-                return sample, name
-        return self._space.draw_params(self._rng), "draw"
+                return Proposal(sample, name)
+        return Proposal(self._space.draw_params(self._rng), "draw")
 
-    def _next_change(self) -> Sample | None:
+    def _next_change(self) -> Proposal | None:
         """A good member with another of the first values of a parameter."""
         good = self._parent() or self._promising
-        while self._single_changes:
-            change = self._single_changes.popleft()
+        for step, change in list(self._single_changes.items()):
+            del self._single_changes[step]
             if change.items() <= good.items():
                 continue
-            if (sample := self._member({**good, **change})) is not None:
-                return sample
+            sample = self.member({**good, **change})
+            if sample is not None and not self.is_tried(sample):
+                return Proposal(sample, step=step)
         return None
 
-    def learn(
-        self, operator: str, params: Mapping[str, Any], metric: float | None, identity: object
-    ) -> None:
-        """Take in a result.
+    def learn(self, number: int, metric: float | None, identity: object) -> None:
+        """Take in the result of a trial that has begun.
 
         Args:
-            operator: What proposed it; empty: none of ours.
-            params: Its parameters.
+            number: The trial.
             metric: Smaller is better; None: it does not work.
             identity: Equal for configurations that are the same code and launch.
         """
+        sample, operator, *_ = self._end(number)
         self._trials += 1
-        self._likelihood.learn(params, metric)
-        credit = 0.0 if metric is None else self._rank(metric, identity, dict(params))
+        self._metrics[sample.config.key()] = metric
+        self._likelihood.learn(sample.params, metric)
+        credit = 0.0 if metric is None else self._rank(metric, identity, dict(sample.params))
         if operator in self._operators:
             self._operators[operator].add(credit)
 
@@ -216,20 +328,21 @@ class Portfolio:
         return 0 if self._pipeline is None else len(self._pipeline_of(params))
 
     def _choose(self) -> str:
-        total = sum(len(one.uses) for one in self._operators.values()) + 1
-        unused = [name for name, one in self._operators.items() if not one.uses]
+        uses = {name: len(one.uses) + one.running for name, one in self._operators.items()}
+        total = sum(uses.values()) + 1
+        unused = [name for name, count in uses.items() if not count]
         if unused:
             return self._rng.choice(unused)
 
         def score(name: str) -> float:
-            one = self._operators[name]
-            return one.credit + _EXPLORE * math.sqrt(2 * math.log(total) / len(one.uses))
+            explore = _EXPLORE * math.sqrt(2 * math.log(total) / uses[name])
+            return self._operators[name].credit + explore
 
         # Several are requested before the first result: a random term makes them differ.
         return max(self._operators, key=lambda name: score(name) * self._rng.uniform(0.7, 1.3))
 
-    def _member(self, params: Params) -> Sample | None:
-        """Return the member with these values; missing values are drawn."""
+    def member(self, params: Mapping[str, Any]) -> Sample | None:
+        """Return the member with these values, missing ones drawn; None if it is not allowed."""
         found = assign(
             self._space.name,
             self._dimensions,
@@ -239,7 +352,7 @@ class Portfolio:
         sample = self._space.sample_of(found)
         return sample if self._space.allows(sample, "parameters") else None
 
-    def _value(self, param: BaseParam, params: Params) -> Any:  # noqa: ANN401 - of the parameter
+    def _value(self, param: BaseParam, params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of the parameter
         given = params.get(param.name, ABSENT)
         # A placeholder for an inactive parameter is not a value of an active one.
         is_missing = given is ABSENT or (given == param.otherwise and not param.contains(given))
@@ -366,3 +479,8 @@ class Portfolio:
 
 def _is_short(pipeline: str) -> bool:
     return pipeline.count("default<") <= _MOST_WHOLE
+
+
+def _takes_turn(proposal: Proposal) -> bool:
+    """Whether it is a single change or of an operator, which alternate."""
+    return bool(proposal.operator) or proposal.step >= 0

@@ -11,7 +11,7 @@ from mneme.search.conditions import assign, sampling_order
 from mneme.search.params import sample_optuna_param
 from mneme.search.pipeline_param import PipelineParam
 from mneme.search.space_view import CONSTRAINTS_ATTRIBUTE
-from mneme.session.shared_study import RESULT_ATTRIBUTE
+from mneme.search.study_trials import RESULT_ATTRIBUTE
 from mneme.session.trials import CompletedCandidate, objective_value, plain_params
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 from mneme.search.search_space import CONSTRAINTS_ATTRIBUTE
-from mneme.session.storages import Owner
+from mneme.search.study_trials import RESULT_ATTRIBUTE
+from mneme.session.owners import owner_of
 from mneme.session.trials import CompletedCandidate
 
 if TYPE_CHECKING:
@@ -15,10 +16,7 @@ if TYPE_CHECKING:
 
     from mneme.session.options import TuneOptions
 
-__all__ = ["REPEATED", "RESULT_ATTRIBUTE", "SharedStudy"]
-
-RESULT_ATTRIBUTE = "mneme.result"
-"""User attribute of a trial that was evaluated: configuration, status, time."""
+__all__ = ["REPEATED", "SharedStudy"]
 
 REPEATED = "repeated"
 """Key of that attribute: the configuration was known, the trial does not count."""
@@ -34,7 +32,7 @@ class SharedStudy:
         self.study = study
         self.options = options
         self.place = options.optuna_storage or "memory"
-        self.owner = Owner(study) if is_shared else None
+        self.owner = owner_of(study) if is_shared else None
         self._all: list[FrozenTrial] = []
         self._refreshed = 0.0
 

@@ -6,7 +6,6 @@ import contextlib
 import copy
 import heapq
 import os
-import socket
 import time
 import warnings
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
 from mneme.files.redaction import has_secret, redacted, redacted_text
 from mneme.install.hints import package_hint
+from mneme.session.owners import BEAT_SECONDS, DEAD_AFTER_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial, TrialState
 
 __all__ = [
-    "OWNER_ATTRIBUTE",
     "STORAGE_VARIABLE",
-    "Owner",
     "bounded_memory",
     "journal_file",
     "open_storage",
@@ -37,16 +35,9 @@ __all__ = [
     "storage_errors",
 ]
 
-OWNER_ATTRIBUTE = "mneme.owner"
-"""User attribute of a trial of a shared study: which process evaluates it."""
-
 STORAGE_VARIABLE = "MNEME_STUDY_STORAGE"
 """The variable that names a storage, whose address may hold a password."""
 
-_ALIVE_ATTRIBUTE = "mneme.alive"
-_BEAT_SECONDS = 20.0
-_DEAD_AFTER_SECONDS = 120.0
-_UNSIGNED_SECONDS = 600.0
 _SQLITE_WAIT_SECONDS = 60
 # A lock on a journal file is held for milliseconds; an owner that holds it longer is dead.
 _LOCK_SECONDS = 5
@@ -105,7 +96,7 @@ def open_storage(place: str | None) -> BaseStorage:
         engine = {"connect_args": {"timeout": _SQLITE_WAIT_SECONDS}}
     with storage_errors(place):
         try:
-            return _patiently(lambda: optuna.storages.RDBStorage(url, engine_kwargs=engine))
+            return _patiently(lambda: _database(url, engine))
         except Exception as error:
             is_malformed = type(error).__name__ in ("NoSuchModuleError", "ArgumentError")
             if not isinstance(error, ImportError | ValueError) and not is_malformed:
@@ -116,6 +107,20 @@ def open_storage(place: str | None) -> BaseStorage:
             raise InvalidArgument(
                 f"cannot use the study storage '{redacted(place)}': {said}"
             ) from (None if is_hidden else error)
+
+
+def _database(url: str, engine: dict[str, Any]) -> BaseStorage:
+    import optuna  # noqa: PLC0415
+
+    with warnings.catch_warnings():
+        # We use heartbeats on purpose, although they are experimental.
+        warnings.simplefilter("ignore", category=optuna.exceptions.ExperimentalWarning)
+        return optuna.storages.RDBStorage(
+            url,
+            engine_kwargs=engine,
+            heartbeat_interval=BEAT_SECONDS,
+            grace_period=DEAD_AFTER_SECONDS,
+        )
 
 
 def _patiently(make: Callable[[], Storage]) -> Storage:
@@ -232,70 +237,6 @@ def open_study(
     if owner is None:
         study.set_user_attr("mneme.record", record)
     return study
-
-
-class Owner:
-    """A process that takes part in a shared study, and detects others that died."""
-
-    def __init__(self, study: Study) -> None:
-        """Announce that this process is alive."""
-        self.name = f"{socket.gethostname()}/{os.getpid()}/{_start_time(os.getpid())}"
-        self._study = study
-        self._last = 0.0
-        self.beat()
-
-    def beat(self) -> None:
-        """Announce it again, and fail trials whose process is dead; cheap if done recently."""
-        now = time.time()
-        if now - self._last < _BEAT_SECONDS:
-            return
-        self._last = now
-        self._study.set_user_attr(f"{_ALIVE_ATTRIBUTE}:{self.name}", now)
-        self.fail_orphans()
-
-    def fail_orphans(self) -> int:
-        """Report trials as failed whose process no longer runs; return how many."""
-        import optuna  # noqa: PLC0415
-
-        running = optuna.trial.TrialState.RUNNING
-        beats = self._study.user_attrs
-        count = 0
-        for trial in self._study.get_trials(deepcopy=False, states=(running,)):
-            owner = trial.user_attrs.get(OWNER_ATTRIBUTE)
-            if owner == self.name:
-                continue
-            if _is_new(trial) if owner is None else _is_alive(str(owner), beats):
-                continue
-            with contextlib.suppress(ValueError, RuntimeError):
-                # Another process may have been quicker.
-                self._study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
-                count += 1
-        return count
-
-
-def _is_new(trial: FrozenTrial) -> bool:
-    """Whether a trial is so new that its process may still sign it."""
-    begun = trial.datetime_start
-    return begun is not None and time.time() - begun.timestamp() < _UNSIGNED_SECONDS
-
-
-def _is_alive(owner: str, beats: dict[str, Any]) -> bool:
-    host, _, rest = owner.partition("/")
-    process, _, start = rest.partition("/")
-    if host == socket.gethostname():
-        return _start_time(int(process)) == start
-    last = beats.get(f"{_ALIVE_ATTRIBUTE}:{owner}", 0.0)
-    return time.time() - float(last) < _DEAD_AFTER_SECONDS
-
-
-def _start_time(process: int) -> str:
-    """Return a process's start time, which distinguishes it from later ones with its id."""
-    try:
-        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return ""
-    fields = text.rpartition(")")[2].split()
-    return "" if fields[0] in "ZX" else fields[19]
 
 
 def _first_line(error: BaseException) -> str:

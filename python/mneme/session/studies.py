@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import itertools
 import os
-import random
 import time
 import warnings
 from typing import TYPE_CHECKING, Any, cast
 
 from mneme.errors import InvalidArgument
 from mneme.search.params import CategoricalParam
-from mneme.search.portfolio import Portfolio
+from mneme.search.portfolio import Proposal
 from mneme.search.samplers import make_sampler
-from mneme.search.space_view import CONSTRAINTS_ATTRIBUTE, SpaceView
+from mneme.search.space_view import CONSTRAINTS_ATTRIBUTE, Sample, SpaceView
+from mneme.search.study_trials import RESULT_ATTRIBUTE
 from mneme.session.finished_trials import FinishedTrials, attributes, verdict
 from mneme.session.options import AUTO
-from mneme.session.shared_study import REPEATED, RESULT_ATTRIBUTE, SharedStudy
+from mneme.session.shared_study import REPEATED, SharedStudy
 from mneme.session.storages import (
-    OWNER_ATTRIBUTE,
     bounded_memory,
     open_storage,
     open_study,
@@ -27,12 +26,15 @@ from mneme.session.storages import (
 from mneme.session.trials import Candidate, CompletedCandidate, objective_value
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from optuna.samplers import BaseSampler
     from optuna.study import Study
     from optuna.trial import Trial
 
-    from mneme.search.search_space import Sample, SearchSpace
+    from mneme.search.auto_sampler import AutoSampler
+    from mneme.search.portfolio import Portfolio
+    from mneme.search.search_space import SearchSpace
     from mneme.session.options import TuneOptions
 
 __all__ = [
@@ -45,8 +47,8 @@ __all__ = [
 ]
 
 _TOLD_CHOICES = 8
-# Number of proposals of a portfolio, until one was not tried before.
-_ATTEMPTS_AT_NEW = 8
+# Number of known proposals in a row after which a shared space counts as searched.
+_KNOWN_IN_A_ROW = 25
 # The sampler that replaces it for several objectives.
 _SEVERAL_OBJECTIVES = "nsga2"
 
@@ -75,6 +77,19 @@ def _sampler_name(options: TuneOptions) -> str:
     return _SEVERAL_OBJECTIVES if options.sampler == AUTO else options.sampler
 
 
+def _sampler_of(
+    options: TuneOptions, space: SearchSpace, capacity: int, seeds: Sequence[Mapping[str, Any]]
+) -> BaseSampler:
+    if options.uses_portfolio:
+        import optuna  # noqa: PLC0415 - slow to import
+
+        from mneme.search.auto_sampler import AutoSampler  # noqa: PLC0415 - imports it, too
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        return AutoSampler(space, seed=options.seed, seeds=seeds)
+    return make_sampler(_sampler_name(options), seed=options.seed, is_parallel=capacity > 1)
+
+
 def make_search(  # noqa: PLR0913 - all that a search follows from
     options: TuneOptions,
     space: SearchSpace,
@@ -99,7 +114,7 @@ def make_search(  # noqa: PLR0913 - all that a search follows from
         BackendUnavailable: If a package is missing.
         IoFailed: If the storage cannot be opened.
     """
-    sampler = make_sampler(_sampler_name(options), seed=options.seed, is_parallel=capacity > 1)
+    sampler = _sampler_of(options, space, capacity, seeds)
     is_tpe_alone = options.sampler == "tpe" and options.optuna_storage is None
     if is_tpe_alone and len(options.objectives) == 1:
         storage = bounded_memory()
@@ -112,10 +127,7 @@ def make_search(  # noqa: PLR0913 - all that a search follows from
             return EnumeratedSearch(space, study, options, is_shared=is_shared)
         kind = AutoSearch if options.uses_portfolio else OptunaSearch
         search = kind(space, study, options, is_shared=is_shared)
-        if isinstance(search, AutoSearch):
-            search.seeds = seeds
-        if not is_shared:
-            search.learn(history)
+        search.learn(history)
     return search
 
 
@@ -151,8 +163,6 @@ class OptunaSearch(_StudySearch):
         Raises:
             InvalidArgument: If the space is empty, or the study was made for another one.
         """
-        import optuna  # noqa: PLC0415 - slow to import
-
         with storage_errors(self.shared.place), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if self._is_stopped or self.shared.is_full():
@@ -164,9 +174,9 @@ class OptunaSearch(_StudySearch):
                     raise
                 raise self._other_space() from error
             if self.shared.owner is not None:
-                trial.set_user_attr(OWNER_ATTRIBUTE, self.shared.owner.name)
+                self.shared.owner.sign(trial)
             if self.shared.is_too_late(trial.number):
-                self._study.tell(trial, state=optuna.trial.TrialState.FAIL)
+                self._fail(trial)
                 return None
             study_params = dict(trial.params)
         return Candidate(
@@ -195,6 +205,7 @@ class OptunaSearch(_StudySearch):
             told = attributes(done)
             if self.shared.owner is not None:
                 told["owner"] = self.shared.owner.name
+                self.shared.owner.release(trial.number)
             if is_repeated:
                 told[REPEATED] = True
             try:
@@ -232,45 +243,47 @@ class OptunaSearch(_StudySearch):
 
     def give_up(self, candidates: Iterable[Candidate]) -> None:
         """Tell what will never have a result."""
-        import optuna  # noqa: PLC0415
-
         for candidate in candidates:
-            trial: Any = candidate.token
-            if trial is not None:
+            if candidate.token is not None:
                 with storage_errors(self.shared.place):
-                    self._study.tell(
-                        trial, state=optuna.trial.TrialState.FAIL, skip_if_finished=True
-                    )
+                    self._fail(candidate.token)
+
+    def _fail(self, trial: Any) -> None:  # noqa: ANN401 - a `Trial`
+        from optuna.trial import TrialState  # noqa: PLC0415 - slow to import
+
+        if self.shared.owner is not None:
+            self.shared.owner.release(trial.number)
+        self._study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
 
     def learn(self, history: Iterable[CompletedCandidate]) -> None:
-        """Tell the sampler about earlier runs."""
+        """Tell the study about earlier runs, as far as it does not know them."""
+        results = (one.user_attrs.get(RESULT_ATTRIBUTE) for one in self._study.get_trials())
+        known = {str(one["config_hash"]) for one in results if one}
         finished = FinishedTrials(self._space.dimensions(), self._options)
-        trials = map(finished.of, history)
-        self._study.add_trials([trial for trial in trials if trial is not None])
+        new = (one for one in history if one.candidate.config_hash not in known)
+        self._study.add_trials([trial for trial in map(finished.of, new) if trial is not None])
 
 
 class AutoSearch(OptunaSearch):
-    """A search with a portfolio of methods; the study only shows other processes what was tried."""
+    """A search with the sampler `auto`.
+
+    A shared study keeps each trial, and the sampler learns from there what all processes found. One
+    that is not shared keeps none, since a trial of Optuna takes as long as all the rest: then the
+    sampler is asked, and its portfolio told, without the study.
+    """
 
     def __init__(
         self, space: SearchSpace, study: Study, options: TuneOptions, *, is_shared: bool
     ) -> None:
         """Search a space."""
         super().__init__(space, study, options, is_shared=is_shared)
-        self._rng = random.Random(options.seed)  # noqa: S311 - nothing secret
-        self._portfolio: Portfolio | None = None
-        self.seeds: Sequence[Mapping[str, Any]] = ()
-        """Tried directly after the usual configuration."""
+        self._sampler: AutoSampler = cast("AutoSampler", study.sampler)
         self._numbers = itertools.count()
-        self._operators: dict[int, str] = {}
-        self._asked: set[Hashable] = set()
 
     @property
     def portfolio(self) -> Portfolio:
-        """The portfolio; made when the space is complete."""
-        if self._portfolio is None:
-            self._portfolio = Portfolio(self._space, self._rng, map(dict, self.seeds))
-        return self._portfolio
+        """What the sampler knows."""
+        return self._sampler.portfolio
 
     def ask(self) -> Candidate | None:
         """Return what to try; None if more trials are not expected to find anything better."""
@@ -281,36 +294,35 @@ class AutoSearch(OptunaSearch):
             )
             return None
         if self.shared.owner is not None:
-            return super().ask()
-        # Skip the trial of a study that is not shared: it would take as long as all the rest.
-        sample, operator = self._propose()
+            return self._ask_shared()
         number = next(self._numbers)
-        self._operators[number] = operator
+        sample = self._sampler.propose(number).sample
         return Candidate(trial=-2, config=sample.config, params=sample.params, token=number)
 
-    def _ask(self) -> tuple[Sample, Any]:
-        sample, operator = self._propose()
-        trial = self._study.ask()
-        self._operators[trial.number] = operator
-        return sample, trial
+    def _ask_shared(self) -> Candidate | None:
+        """Return a trial that no process tried before."""
+        for _ in range(_KNOWN_IN_A_ROW):
+            candidate = super().ask()
+            if candidate is None:
+                return None
+            trial: Any = candidate.token
+            if not self.portfolio.is_repeated(trial.number):
+                return candidate
+            self.give_up([candidate])
+        self._is_stopped = True
+        return None
 
-    def _propose(self) -> tuple[Sample, str]:
-        """Return what to try, new if possible, and which operator proposed it."""
-        for _ in range(_ATTEMPTS_AT_NEW):
-            sample, operator = self.portfolio.propose()
-            key = sample.config.key()
-            if key not in self._asked:
-                break
-        self._asked.add(key)
-        return sample, operator
+    def _ask(self) -> tuple[Sample, Any]:
+        trial = self._study.ask()
+        return self._sampler.sample_for(trial.number), trial
 
     def tell(self, done: CompletedCandidate, *, is_repeated: bool = False) -> None:
-        """Let the portfolio learn; keep the trial if other processes see it."""
-        token: Any = done.candidate.token
-        number = getattr(token, "number", token)
-        self._learn(done, self._operators.pop(number, ""))
+        """Tell the study, or the portfolio if no other process needs the trial."""
         if self.shared.owner is not None:
             super().tell(done, is_repeated=is_repeated)
+            return
+        number: Any = done.candidate.token
+        self._learn(number, done)
 
     def give_up(self, candidates: Iterable[Candidate]) -> None:
         """Tell what will never have a result."""
@@ -319,19 +331,28 @@ class AutoSearch(OptunaSearch):
 
     def learn(self, history: Iterable[CompletedCandidate]) -> None:
         """Learn from trials of earlier runs."""
-        known = list(history)
-        for done in known:
-            self._asked.add(done.candidate.config.key())
-            self._learn(done, "")
+        if self.shared.owner is not None:
+            super().learn(history)
+            return
+        dimensions = self._space.dimensions()
+        for done in history:
+            number, candidate = next(self._numbers), done.candidate
+            params = {
+                name: dimensions[name].from_plain(value) if name in dimensions else value
+                for name, value in candidate.params.items()
+            }
+            sample = Sample(params=params, config=candidate.config)
+            self.portfolio.begin(number, Proposal(sample))
+            self._learn(number, done)
 
-    def _learn(self, done: CompletedCandidate, operator: str) -> None:
+    def _learn(self, number: int, done: CompletedCandidate) -> None:
         value = objective_value(done, self._options.objectives[0]) if done.is_verified else None
         if value is not None and self._options.objectives[0] == "speedup":
             value = 1 / value
         config = done.candidate.config
         code = done.result.image_hash or done.candidate.config_hash
         identity = (code, config.grid, config.block, config.shared_mem)
-        self.portfolio.learn(operator, done.candidate.params, value, identity)
+        self.portfolio.learn(number, value, identity)
 
 
 class EnumeratedSearch(_StudySearch):
