@@ -193,7 +193,7 @@ class Portfolio:
             InvalidArgument: If the space is empty, or its own functions failed.
         """
         for attempt in range(1, _MOST_ATTEMPTS + 1):
-            found = self._propose()
+            found = self._propose(self._turns + attempt - 1)
             if not self.is_tried(found.sample):
                 break
             if attempt % _ATTEMPTS_AT_NEW == 0:
@@ -262,13 +262,13 @@ class Portfolio:
             self._operators[proposal.operator].running -= 1
         return proposal
 
-    def _propose(self) -> Proposal:
+    def _propose(self, turn: int) -> Proposal:
         while self._first:
             sample = self.member(self._first.popleft())
             if sample is not None and not self.is_tried(sample):
                 return Proposal(sample)
         # Alternates with the operators: in some spaces no single change helps.
-        if self._turns % 2 == 0 and (change := self._next_change()) is not None:
+        if turn % 2 == 0 and (change := self._next_change()) is not None:
             return change
         name = self._choose()
         for _ in range(_ATTEMPTS):
