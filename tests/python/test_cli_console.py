@@ -65,7 +65,9 @@ def test_a_table_fits_and_its_rows_differ(
         name = f"update_halo_kernel<{'Kokkos::RangePolicy, ' * 10}lambda{number}>"
         why = "the code changed since it was tuned: record and tune it again"
         path = f"/home/a/build/{'folder/' * 6}program"
-        content.add_row(name, f"update_halo.cpp:{number}", f"{2**63 + number}.json", "1.2 ms", why, path)
+        content.add_row(
+            name, f"update_halo.cpp:{number}", f"{2**63 + number}.json", "1.2 ms", why, path
+        )
     monkeypatch.setenv("COLUMNS", str(width))
     _console.print_table(content)
     lines = capsys.readouterr().out.splitlines()

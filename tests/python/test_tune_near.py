@@ -12,6 +12,7 @@ import pytest
 
 from mneme.arguments import ArgKind, Argument
 from mneme.cli._tune_output import summary
+from mneme.kernel_names import KernelName
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.optimize import searches as optimize_searches
 from mneme.optimize.events import OptimizeListener
@@ -133,7 +134,12 @@ def test_what_is_offered_is_had_by_going_on_with_the_tolerance(
 
 def launch(name: str) -> Target:
     return Target(
-        record=SimpleNamespace(kernel_name="k", demangled_name="void k<double>(double*)", path=""),  # type: ignore[arg-type]
+        record=SimpleNamespace(  # type: ignore[arg-type]
+            kernel_name="k",
+            demangled_name="void k<double>(double*)",
+            path="",
+            name=KernelName(demangled="void k<double>(double*)", label="", place=""),
+        ),
         instance=SimpleNamespace(dynamic_hash=name),  # type: ignore[arg-type]
         weight=0.5,
     )
