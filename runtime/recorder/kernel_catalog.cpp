@@ -152,6 +152,23 @@ std::vector<ModuleGlobal> KernelCatalog::moduleGlobals() const {
   return globals;
 }
 
+std::set<std::string> KernelCatalog::allUnwanted() const {
+  constexpr size_t kLongest = 80;
+  const std::shared_lock lock(mutex_);
+  std::set<std::string> names;
+  for (const auto& [handle, info] : infos_) {
+    if (info && info->isWanted)
+      return {};
+    if (!info || !info->blob)
+      continue;
+    const auto& [file, line, endLine] = info->blob->place;
+    const std::string& name = info->blob->demangled;
+    names.insert(name.size() > kLongest && !file.empty() ? file + ":" + std::to_string(line)
+                                                         : name);
+  }
+  return names;
+}
+
 size_t KernelCatalog::moduleCount() const {
   const std::shared_lock lock(mutex_);
   return blobs_.size();

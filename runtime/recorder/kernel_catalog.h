@@ -95,6 +95,9 @@ public:
   std::shared_ptr<const KernelInfo> find(const void* handle);
   /// Returns the variables of the kernels launched so far, and of others in their modules.
   std::vector<ModuleGlobal> moduleGlobals() const;
+  /// Returns the kernels launched so far if --kernels matches none of them, else nothing: their
+  /// names, or the places of those with long names.
+  std::set<std::string> allUnwanted() const;
   /// Returns the number of these modules.
   size_t moduleCount() const;
   /// Forgets the handles of an unloaded unit, which may be used again for other kernels.

@@ -230,6 +230,8 @@ void Session::sayGoodbye(uint64_t finishNs) {
     const std::lock_guard lock(notesMutex_);
     facts.notes = notes_;
   }
+  if (facts.kernels == 0)
+    facts.unwanted = catalog_->allUnwanted();
   for (const std::string& line : summaryLines(facts))
     notice(line);
   if (facts.launches == 0)

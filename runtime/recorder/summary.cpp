@@ -10,6 +10,7 @@ namespace mneme::record {
 namespace {
 
 constexpr size_t kMaxNotes = 20;
+constexpr size_t kMaxNames = 8;
 
 std::string seconds(uint64_t nanoseconds) {
   std::array<char, 32> text{};
@@ -46,6 +47,17 @@ std::vector<std::string> groupLosses(const std::vector<std::string>& losses) {
 
 std::string launches(uint64_t number) {
   return std::to_string(number) + (number == 1 ? " launch" : " launches");
+}
+
+std::string listOf(const std::set<std::string>& names) {
+  std::string text;
+  size_t shown = 0;
+  for (const std::string& name : names) {
+    if (++shown > kMaxNames)
+      return text + " and " + std::to_string(names.size() - kMaxNames) + " more";
+    text += (text.empty() ? "'" : ", '") + name + "'";
+  }
+  return text;
 }
 
 } // namespace
@@ -90,6 +102,8 @@ std::vector<std::string> summaryLines(const SummaryFacts& facts) {
                     formatBytes(writer.storedBytes) + " stored; time: " + seconds(facts.captureNs) +
                     " capturing (" + seconds(writer.waitNs) + " of it waiting for the disk), " +
                     seconds(facts.finishNs) + " at the end");
+  if (!facts.unwanted.empty())
+    lines.push_back("--kernels matches none of the kernels launched: " + listOf(facts.unwanted));
   if (facts.skipped > 0)
     lines.push_back("skipped " + launches(facts.skipped) + " as asked");
   if (writer.instancesLost > 0)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct SummaryFacts {
   uint64_t finishNs = 0;
   artifact::WriterStatistics writer;
   std::map<std::string, uint64_t> notes; ///< reason to count
+  std::set<std::string> unwanted;        ///< kernels launched, if --kernels matches none of them
 };
 
 /// Messages for programs that cannot be recorded.

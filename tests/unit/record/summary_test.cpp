@@ -28,6 +28,18 @@ TEST_CASE("numbers, losses and reasons are said once each") {
   CHECK(lines[4] == "no room (2 times)");
 }
 
+TEST_CASE("a filter that matches nothing is answered with what was launched") {
+  SummaryFacts facts;
+  facts.launches = 3;
+  facts.unwanted = {"add(int)", "sweep.cpp:12"};
+  const auto lines = summaryLines(facts);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[1] == "--kernels matches none of the kernels launched: 'add(int)', 'sweep.cpp:12'");
+  for (int kernel = 0; kernel < 100; ++kernel)
+    facts.unwanted.insert("kernel" + std::to_string(kernel));
+  CHECK(summaryLines(facts)[1].ends_with("'kernel14' and 94 more"));
+}
+
 TEST_CASE("an endless list of reasons is cut") {
   SummaryFacts facts;
   facts.launches = 1;
