@@ -1,5 +1,6 @@
 #include "runtime/devices/driving_tool.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string_view>
 
@@ -11,20 +12,29 @@ namespace {
 
 /// What profilers, sanitizers and debuggers set in the programs they run: only one tool at a time
 /// can drive CUPTI.
-constexpr std::string_view toolVariables[] = {"CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=",
-                                              "NV_COMPUTE_PROFILER",    "NV_SANITIZER",
-                                              "NV_NSIGHT_INJECTION",    "NV_TPS",
-                                              "NSYS_PROFILING_SESSION", "CUDBG_"};
+constexpr std::string_view toolVariables[] = {"CUDA_INJECTION64_PATH=",
+                                              "NVTX_INJECTION64_PATH=",
+                                              "MNEME_NVTX_INJECTION=",
+                                              "NV_COMPUTE_PROFILER",
+                                              "NV_SANITIZER",
+                                              "NV_NSIGHT_INJECTION",
+                                              "NV_TPS",
+                                              "NSYS_PROFILING_SESSION",
+                                              "CUDBG_"};
 
-/// Our own library that measures kernels is not another tool.
-constexpr std::string_view ours = "/libmneme_profiler.so";
+/// Our own libraries that measure kernels and read labels are not other tools.
+constexpr std::string_view ours[] = {"/libmneme_profiler.so", "/libmneme_labels.so"};
+
+bool isOurs(std::string_view entry) {
+  return std::ranges::any_of(ours, [&](std::string_view name) { return entry.ends_with(name); });
+}
 
 } // namespace
 
 std::string drivingTool() {
   for (char** entry = environ; entry && *entry; ++entry)
     for (const std::string_view prefix : toolVariables)
-      if (std::string_view(*entry).starts_with(prefix) && !std::string_view(*entry).ends_with(ours))
+      if (std::string_view(*entry).starts_with(prefix) && !isOurs(*entry))
         return std::string(*entry).substr(0, std::string_view(*entry).find('='));
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

@@ -74,6 +74,8 @@ def check_recording_changes_nothing(program: Path, directory: Path) -> str:
 
 @pytest.mark.parametrize("program", programs("api"), ids=named)
 def test_recording_changes_nothing(program: Path, tmp_path: Path) -> None:
+    if support.IS_GPU and program.name == "in_step":
+        pytest.skip("GPUs promise nothing of lanes in step: it does not print the same twice")
     check_recording_changes_nothing(program, tmp_path)
 
 

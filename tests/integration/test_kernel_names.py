@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -202,3 +203,16 @@ def test_a_check_takes_one_line_for_a_kernel(folder: Path, tmp_path: Path) -> No
     assert all(len(line) <= 80 for line in lines[1:]), done.stdout
     assert len([line for line in lines if "matches" in line]) == 4
     assert len(lines) < 4 * 5, done.stdout
+
+
+def test_a_profiler_may_work_beside_our_tool_for_labels_but_not_beside_the_users() -> None:
+    """CUPTI serves one tool at a time: who drives it is found out from the environment."""
+    ask = "from mneme import _native; print(_native.driving_tool())"
+
+    def driving_tool(**environment: str) -> str:
+        done = mneme("run", "--device", "cpu", "--", sys.executable, "-c", ask, **environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert not driving_tool()
+    assert driving_tool(NVTX_INJECTION64_PATH="/opt/tool/libtool.so") == "MNEME_NVTX_INJECTION"
