@@ -7,10 +7,10 @@ include_guard(GLOBAL)
 
     add_mneme(<target> [KERNELS <regex>] [NO_RECORD] [NO_AUTO_VAR_INIT])
 
-  Make an existing target recordable: each kernel's LLVM IR is embedded in the device image and every
-  launch goes through ``libmneme_rt``. Name every target that has kernels or launches; a program that
-  only links such libraries needs not be named. CUDA and HIP as CMake languages are served, and C++ sources compiled with ``-x cuda`` or
-  ``-x hip``, side by side with other languages in one target.
+  Make an existing target recordable: each kernel's LLVM IR is embedded in the device image and every launch goes through
+  ``libmneme_rt``. Name every target that has kernels or launches; a program that only links such libraries needs not be
+  named. CUDA and HIP as CMake languages are served, and C++ sources compiled with ``-x cuda`` or ``-x hip``, side by side
+  with other languages in one target.
 
   ``<target>``
     Executable, shared, static, module or object library of this project, already created.
@@ -33,34 +33,31 @@ include_guard(GLOBAL)
     would not agree with the recording, and most of what is tried would be rejected. ``-Rpass=mneme``
     names them. Where the project says ``-ftrivial-auto-var-init=…`` itself, that alone counts.
 
-  **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``, and types in
-  debug information, which the passes remove unless the project asks for some) and a
-  PRIVATE link to ``Mneme::mnemert``: who links the target gets none of it. Without ``NO_RECORD``,
-  ``CUDA_RUNTIME_LIBRARY`` becomes ``Shared`` unless the target sets it, since the recorder sees the
-  allocations of a program only through the shared CUDA runtime; who links a static or object library
-  links that runtime. With ``CUDA_SEPARABLE_COMPILATION``, clang compiles and links the device code
-  (``-fgpu-rdc --offload-new-driver``, and ``--offload-link`` for who links the code, through static
-  libraries too; ``--no-offload-new-driver`` among the project's flags has no say here); that
-  property and ``CUDA_RESOLVE_DEVICE_SYMBOLS`` are turned off at the end of the directory, since
-  CMake's own device link is made for nvcc's objects. A project that links such a static library
-  needs ``find_package(mneme)`` there; with clang before 22, or architectures given as ``all``
-  or ``native``, the program needs device code of its own.
+  **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``, and types in debug information,
+  which the passes remove unless the project asks for some) and a PRIVATE link to ``Mneme::mnemert``: who links the target
+  gets none of it. Without ``NO_RECORD``, ``CUDA_RUNTIME_LIBRARY`` becomes ``Shared`` unless the target sets it, since the
+  recorder sees the allocations of a program only through the shared CUDA runtime; who links a static or object library
+  links that runtime. With ``CUDA_SEPARABLE_COMPILATION``, clang compiles and links the device code (``-fgpu-rdc
+  --offload-new-driver``, and ``--offload-link`` for who links the code, through static libraries too;
+  ``--no-offload-new-driver`` among the project's flags has no say here); that property and
+  ``CUDA_RESOLVE_DEVICE_SYMBOLS`` are turned off at the end of the directory, since CMake's own device link is made for
+  nvcc's objects. A project that links such a static library needs ``find_package(mneme)`` there; with clang before 22, or
+  architectures given as ``all`` or ``native``, the program needs device code of its own.
 
-  C++ sources are left as they are where their compiler cannot load the passes (gcc, another major
-  version of clang) and the target has CUDA or HIP sources too, compiled by the right clang: they
-  must have no kernels and launches. There, who links a static or object library with
-  ``CUDA_SEPARABLE_COMPILATION`` sets its ``LINKER_LANGUAGE`` to ``CUDA``. Called again in the same words, it changes nothing.
+  C++ sources are left as they are where their compiler cannot load the passes (gcc, another major version of clang) and
+  the target has CUDA or HIP sources too, compiled by the right clang: they must have no kernels and launches. There, who
+  links a static or object library with ``CUDA_SEPARABLE_COMPILATION`` sets its ``LINKER_LANGUAGE`` to ``CUDA``. Called
+  again in the same words, it changes nothing.
 
   With ``mneme-nvcc`` as the CUDA compiler, what it compiles is recordable already: the target gets the runtimes alone,
   ``CUDA_SEPARABLE_COMPILATION`` works as with nvcc, and there are no ``KERNELS`` and no ``NO_AUTO_VAR_INIT``.
 
-  **Errors.** Unknown arguments, other ``KERNELS`` than in an earlier call, and a compiler that cannot
-  load the passes (gcc, nvcc, another major version of clang): the message names the right one.
+  **Errors.** Unknown arguments, other ``KERNELS`` than in an earlier call, and a compiler that cannot load the passes
+  (gcc, nvcc, another major version of clang): the message names the right one.
 #]=======================================================================]
 function(add_mneme target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_RECORD;NO_AUTO_VAR_INIT" "KERNELS" "")
-  _mneme_check_arguments(add_mneme "${target}" "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}")
+  _mneme_check_arguments(add_mneme "${target}" "${arg_UNPARSED_ARGUMENTS}" "${arg_KEYWORDS_MISSING_VALUES}")
   _mneme_offer_cuda_driver_now()
   _mneme_instrument("${target}" "${arg_KERNELS}" "${arg_NO_AUTO_VAR_INIT}")
   get_target_property(runtimeLibrary ${target} CUDA_RUNTIME_LIBRARY)
@@ -145,8 +142,7 @@ function(mneme_apply_tuned target json)
     endif()
     string(REGEX REPLACE "[* \n]+" " " problem "${problem}")
     string(STRIP "${problem}" problem)
-    message(FATAL_ERROR "mneme_apply_tuned(${target}): '${file}' is not a file of tuned kernels: "
-      "${problem}")
+    message(FATAL_ERROR "mneme_apply_tuned(${target}): '${file}' is not a file of tuned kernels: " "${problem}")
   endif()
   _mneme_set_once(mneme_apply_tuned ${target} MNEME_TUNED "${file}" isNew)
   if(NOT isNew)
@@ -213,8 +209,7 @@ function(_mneme_check_arguments function target unknown valueless)
   if(aliased)
     message(FATAL_ERROR "${function}: '${target}' is another name of '${aliased}'; name that one")
   elseif(isImported OR NOT kind MATCHES "^(EXECUTABLE|(SHARED|STATIC|MODULE|OBJECT)_LIBRARY)$")
-    message(FATAL_ERROR "${function}: '${target}' compiles nothing; name an executable or library of "
-      "this project")
+    message(FATAL_ERROR "${function}: '${target}' compiles nothing; name an executable or library of " "this project")
   endif()
 endfunction()
 
@@ -256,8 +251,7 @@ function(_mneme_instrument target kernels leavesUnset)
   set_target_properties(${target} PROPERTIES MNEME_DEVICE_CONDITION "${isDevice}")
   target_compile_options(${target} PRIVATE
     "$<${isDevice}:-fpass-plugin=$<TARGET_FILE:Mneme::passes>>"
-    "$<${isDevice}:-fno-discard-value-names>"
-    # Types, for names of members; the plugin removes what was not asked for.
+    "$<${isDevice}:-fno-discard-value-names>" # and types, which the plugin removes unless asked for
     "$<${isDevice}:SHELL:-Xclang -debug-info-kind=limited>")
   if(leavesUnset)
     _mneme_leave_locals(${target} "${isDevice}")
@@ -269,8 +263,7 @@ function(_mneme_instrument target kernels leavesUnset)
     _mneme_link_relocatable(${target})
   endif()
   _mneme_link_runtime(${target})
-  if(TARGET mneme_passes_ready)
-    # Where mneme is part of the same build, its plugin is there before it is used.
+  if(TARGET mneme_passes_ready) # mneme is part of the same build
     add_dependencies(${target} mneme_passes_ready)
   endif()
 endfunction()
@@ -282,8 +275,7 @@ function(_mneme_leave_locals target condition)
   get_target_property(said ${target} COMPILE_OPTIONS)
   string(APPEND said " ${CMAKE_CXX_FLAGS} ${CMAKE_CUDA_FLAGS} ${CMAKE_HIP_FLAGS}")
   if(NOT said MATCHES "-ftrivial-auto-var-init=")
-    target_compile_options(${target} PRIVATE
-      "$<${condition}:-ftrivial-auto-var-init=uninitialized>")
+    target_compile_options(${target} PRIVATE "$<${condition}:-ftrivial-auto-var-init=uninitialized>")
   endif()
 endfunction()
 
@@ -315,8 +307,7 @@ function(_mneme_link_runtime target)
   set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES Mneme::mnemert)
   get_target_property(kind ${target} TYPE)
   if(kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
-    set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES
-      "$<LINK_ONLY:Mneme::mnemert>")
+    set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES "$<LINK_ONLY:Mneme::mnemert>")
   endif()
 endfunction()
 
@@ -348,8 +339,7 @@ function(_mneme_compile_relocatable target)
     set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)
     # Only objects of clang's new offloading driver can be linked by --offload-link, whatever the
     # project's flags say.
-    target_compile_options(${target} PRIVATE
-      "$<$<COMPILE_LANGUAGE:CUDA>:-fgpu-rdc;--offload-new-driver>")
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-fgpu-rdc;--offload-new-driver>")
     get_target_property(kind ${target} TYPE)
     set(scope PRIVATE)
     if(kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
@@ -358,8 +348,7 @@ function(_mneme_compile_relocatable target)
     target_link_options(${target} ${scope} -fgpu-rdc --offload-link)
     if(CMAKE_CUDA_COMPILER_TOOLKIT_ROOT)
       # A project that links the installed library brings a toolkit of its own.
-      target_link_options(${target} ${scope}
-        "$<BUILD_INTERFACE:--cuda-path=${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}>")
+      target_link_options(${target} ${scope} "$<BUILD_INTERFACE:--cuda-path=${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}>")
     endif()
     if(kind STREQUAL "STATIC_LIBRARY")
       _mneme_extract_device_code(${target})
@@ -422,8 +411,7 @@ function(_mneme_instrumented_languages target result)
     message(FATAL_ERROR "add_mneme(${target}): ${problem}")
   else()
     # When the project has set all its sources.
-    cmake_language(EVAL CODE
-      "cmake_language(DEFER CALL _mneme_check_device_sources [[${target}]] [[${problem}]])")
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL _mneme_check_device_sources [[${target}]] [[${problem}]])")
   endif()
   set(${result} "${languages}" PARENT_SCOPE)
 endfunction()

@@ -133,7 +133,9 @@ class PageRun:
         folder = self._scratch / f"cmake-{block.line}"
         shutil.copytree(self.folder, folder, symlinks=True, ignore=shutil.ignore_patterns("build"))
         (folder / "CMakeLists.txt").write_text(_with_project(block.shortened()))
-        steps = ["cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release $(mneme config cmake-args)"]
+        steps = [
+            "cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release $(mneme config cmake-args)"
+        ]
         if not block.directive("built by"):
             steps.append("ninja -C build")
         ran = self._shell.run(f"(cd '{folder}' && {' && '.join(steps)})")

@@ -49,6 +49,7 @@ ABOUT_MNEME = [
 ]
 OTHER_OPTIONS = {"--", "--verbosity", "--version"} | {
     "--flag",
+    "--kokkos-tools-libs",
     "--no-flag",
     "--name",
     "--ptxas-path",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mneme.kernel_names import KernelName
 from mneme.optimize import searches
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import Target
@@ -57,7 +58,13 @@ class Clock:
 def targets(**weights: float) -> list[Target]:
     return [
         Target(
-            record=SimpleNamespace(kernel_name=name, demangled_name=name, path=Path("r")),  # type: ignore[arg-type]
+            record=SimpleNamespace(  # type: ignore[arg-type]
+                kernel_name=name,
+                demangled_name=name,
+                short_name=name,
+                name=KernelName(demangled=name),
+                path=Path("r"),
+            ),
             instance=SimpleNamespace(dynamic_hash=name, recorded_ns=0),  # type: ignore[arg-type]
             weight=weight,
         )

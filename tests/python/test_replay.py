@@ -413,4 +413,4 @@ def test_show_prints_everything_as_json(directory: Path) -> None:
     assert [one["name"] for one in instance["args"]][-1] == "n"
     table = command("show", directory).stdout
     assert instance["record_id"] in table
-    assert "vectorAdd" in command("ls", directory).stdout
+    assert "vector" in command("ls", directory).stdout  # names may lose their middle

@@ -89,7 +89,7 @@ class _Operator:
 
 
 class Portfolio:
-    """Proposes members of a space and learns from their results, its own proposals and those of others.
+    """Proposes members of a space; learns from the results of its own proposals and of others.
 
     Trials have numbers. What runs counts as tried, and as not good: proposals keep away from it.
     """
@@ -179,12 +179,9 @@ class Portfolio:
         Proposals after the first and the seeds alternate with random ones, and change another
         member once that is better.
         """
-        shown: set[Hashable] = set()
-        while self._first or self._single_changes:
-            sample, operator, *_ = self.propose(len(self._running))
-            if not operator and sample.config.key() not in shown:
-                shown.add(sample.config.key())
-                yield sample
+        while not (found := self._propose(0)).operator:
+            self.begin(len(self._running), found)
+            yield found.sample
 
     def propose(self, number: int) -> Proposal:
         """Begin the trial with this number; return what to try, new if possible.
