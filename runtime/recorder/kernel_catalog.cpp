@@ -128,7 +128,10 @@ std::shared_ptr<const KernelInfo> KernelCatalog::find(const void* handle) {
   const std::unique_lock lock(mutex_);
   if (const auto known = infos_.find(handle); known != infos_.end())
     return known->second;
-  return infos_[handle] = read(handle);
+  std::shared_ptr<const KernelInfo>& info = infos_[handle] = read(handle);
+  if (info)
+    keepName(*info);
+  return info;
 }
 
 std::vector<ModuleGlobal> KernelCatalog::moduleGlobals() const {
@@ -152,21 +155,20 @@ std::vector<ModuleGlobal> KernelCatalog::moduleGlobals() const {
   return globals;
 }
 
-std::set<std::string> KernelCatalog::allUnwanted() const {
+/// Units may be unregistered before the process ends: names are kept when kernels are met.
+void KernelCatalog::keepName(const KernelInfo& info) {
   constexpr size_t kLongest = 80;
+  hasWanted_ |= info.isWanted;
+  if (!info.blob)
+    return;
+  const auto& [file, line, endLine] = info.blob->place;
+  const std::string& name = info.blob->demangled;
+  names_.insert(name.size() > kLongest && !file.empty() ? file + ":" + std::to_string(line) : name);
+}
+
+std::set<std::string> KernelCatalog::allUnwanted() const {
   const std::shared_lock lock(mutex_);
-  std::set<std::string> names;
-  for (const auto& [handle, info] : infos_) {
-    if (info && info->isWanted)
-      return {};
-    if (!info || !info->blob)
-      continue;
-    const auto& [file, line, endLine] = info->blob->place;
-    const std::string& name = info->blob->demangled;
-    names.insert(name.size() > kLongest && !file.empty() ? file + ":" + std::to_string(line)
-                                                         : name);
-  }
-  return names;
+  return hasWanted_ ? std::set<std::string>() : names_;
 }
 
 size_t KernelCatalog::moduleCount() const {

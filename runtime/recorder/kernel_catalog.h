@@ -106,6 +106,7 @@ public:
 
 private:
   std::shared_ptr<const KernelInfo> read(const void* handle);
+  void keepName(const KernelInfo& info);
   std::string findCode(const void* handle, KernelInfo& info);
   std::shared_ptr<const embed::BlobSet> blobsOf(const mneme_module_entry* module);
 
@@ -115,6 +116,8 @@ private:
   std::unordered_map<const void*, std::shared_ptr<const KernelInfo>> infos_;
   std::map<const mneme_module_entry*, std::shared_ptr<const embed::BlobSet>> blobs_;
   std::map<uint64_t, std::shared_ptr<KernelState>> states_;
+  std::set<std::string> names_; ///< of the kernels launched so far, as allUnwanted() returns them
+  bool hasWanted_ = false;
 };
 
 /// Whether the kernel's code, or code linked with it, has functions with these name prefixes.

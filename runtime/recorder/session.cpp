@@ -33,6 +33,8 @@ constexpr size_t kMostLabels = 32; ///< of one launch
 // How long threads are kept waiting, when nothing gets on, for a recording that may wait for them.
 /// For a call of another thread that never ends, say because a jump has left it.
 constexpr std::chrono::seconds kCallPatience{15}, kStuckPatience{1};
+
+/// Of the launch that the calling thread makes, the outermost first.
 std::vector<std::string> labelsOfThread() {
   const char* labels[kMostLabels];
   const size_t count = std::min(mneme_rt_labels(labels, kMostLabels), kMostLabels);

@@ -230,8 +230,11 @@ void Session::sayGoodbye(uint64_t finishNs) {
     const std::lock_guard lock(notesMutex_);
     facts.notes = notes_;
   }
-  if (facts.kernels == 0)
-    facts.unwanted = catalog_->allUnwanted();
+  {
+    const std::lock_guard lock(labelsMutex_);
+    if (std::ranges::none_of(wantedLabels_, [](const auto& one) { return one.second; }))
+      facts.unwanted = catalog_->allUnwanted();
+  }
   for (const std::string& line : summaryLines(facts))
     notice(line);
   if (facts.launches == 0)

@@ -216,3 +216,15 @@ def test_a_profiler_may_work_beside_our_tool_for_labels_but_not_beside_the_users
 
     assert not driving_tool()
     assert driving_tool(NVTX_INJECTION64_PATH="/opt/tool/libtool.so") == "MNEME_NVTX_INJECTION"
+
+
+def test_a_filter_that_matches_nothing_is_answered_with_what_was_launched(
+    folder: Path, tmp_path: Path
+) -> None:
+    missed = record(folder, tmp_path / "missed", "api", "--kernels", "nosuch")
+    assert "--kernels matches none of the kernels launched: " in missed.stderr
+    assert "unlabelled(float*)" in missed.stderr
+    for wanted in ("advection", "unlabelled", f"labelled.cu:{line_of('unlabelled(float')}"):
+        found = record(folder, tmp_path / wanted, "api", "--kernels", wanted)
+        assert "matches none" not in found.stderr, found.stderr
+        assert records(tmp_path / wanted)
