@@ -16,6 +16,8 @@ _CALL = "operator()"
 # Placeholders while parentheses are removed; no name contains these characters.
 _ANONYMOUS_MARK, _CALL_MARK = "\x01", "\x02"
 _INNERMOST = re.compile(r"\([^()]*\)")
+# At the end of a function; words in parentheses, as labels have them, stand after a blank.
+_PARAMETERS = re.compile(r"(?<=[\w>])\([^()]*\)$")
 
 
 def qualified_name(demangled: str) -> str:
@@ -83,8 +85,11 @@ def names_in_tables(
 
 
 def shortened(texts: Sequence[str], longest: int) -> list[str]:
-    """Return texts without their middle, in order; different texts stay different."""
-    short = [_elided(one, longest) for one in texts]
+    """Return texts no longer than `longest`, in order; different texts stay different.
+
+    A function loses its parameters, then a text its middle.
+    """
+    short = [_elided(_without_parameters(one, longest), longest) for one in texts]
     alike: dict[str, dict[str, None]] = {}
     for one, text in zip(texts, short, strict=True):
         alike.setdefault(text, {})[one] = None
@@ -104,6 +109,10 @@ def _elided(name: str, longest: int) -> str:
         return name
     end = longest // 2
     return f"{name[: longest - end - 1]}…{name[len(name) - end :]}"
+
+
+def _without_parameters(text: str, longest: int) -> str:
+    return text if len(text) <= longest else _PARAMETERS.sub("", text)
 
 
 def _told_apart(one: KernelName, alike: list[KernelName], longest: int) -> str:

@@ -34,7 +34,7 @@ constexpr size_t kMostLabels = 32; ///< of one launch
 /// For a call of another thread that never ends, say because a jump has left it.
 constexpr std::chrono::seconds kCallPatience{15}, kStuckPatience{1};
 
-/// Of the launch that the calling thread makes, the outermost first.
+/// Returns the labels that the calling thread is in, the outermost first.
 std::vector<std::string> labelsOfThread() {
   const char* labels[kMostLabels];
   const size_t count = std::min(mneme_rt_labels(labels, kMostLabels), kMostLabels);

@@ -146,7 +146,7 @@ private:
     bool isRecorded = false;
     bool isCounted = false;
     std::optional<int> status;       ///< of the vendor's call, once made
-    std::vector<std::string> labels; ///< of the thread at this launch, the outermost first
+    std::vector<std::string> labels; ///< the thread was in at this launch, the outermost first
   };
   class UnderWay;
   static const char* const kDeviceBusy; ///< the end of a note

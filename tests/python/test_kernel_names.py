@@ -116,3 +116,10 @@ def test_a_line_of_the_body_names_a_kernel() -> None:
         "k:120",
     ):
         assert not place.is_named(other)
+
+
+def test_a_function_loses_its_parameters_before_its_middle() -> None:
+    texts = ["vectorAdd(float const*, float const*, int)", "run<int>(float*)", "heat step (fast)"]
+    assert shortened(texts, 14) == ["vectorAdd", "run<int>", "heat s… (fast)"]
+    alike = ["add(float const*)", "add(double const*)"]
+    assert len(set(shortened(alike, 12))) == 2
