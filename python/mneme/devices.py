@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mneme.errors import BackendUnavailable, InvalidArgument
 
@@ -16,7 +18,11 @@ __all__ = [
     "device_by_number",
     "device_limits",
     "list_devices",
+    "use_limits",
 ]
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _CPU = "cpu"
 
@@ -86,6 +92,23 @@ class DeviceLimits:
     """Size of the last cache; 0: not known."""
 
 
+_elsewhere: ContextVar[DeviceLimits | None] = ContextVar("mneme_device_elsewhere", default=None)
+
+
+@contextlib.contextmanager
+def use_limits(limits: DeviceLimits | None) -> Iterator[None]:
+    """Answer with the device of another machine, which measures, within the `with` block.
+
+    Args:
+        limits: That device; None: those of this machine.
+    """
+    token = _elsewhere.set(limits)
+    try:
+        yield
+    finally:
+        _elsewhere.reset(token)
+
+
 def device_limits(device: str | None = None) -> DeviceLimits:
     """Return the limits of a device, without opening it.
 
@@ -96,6 +119,9 @@ def device_limits(device: str | None = None) -> DeviceLimits:
         InvalidArgument: If there is no such device.
         BackendUnavailable: If it is not available; the message says why.
     """
+    elsewhere = _elsewhere.get()
+    if elsewhere is not None and device in (None, elsewhere.id):
+        return elsewhere
     return _limits_of(device or choose_device())
 
 
@@ -130,6 +156,8 @@ def choose_device(wanted: str | None = None) -> str:
         InvalidArgument: If no device has the wanted name.
         BackendUnavailable: If it is not available; the message says why.
     """
+    if elsewhere := _elsewhere.get():
+        return wanted or elsewhere.id
     wanted = wanted or os.environ.get("MNEME_DEVICE") or None
     if wanted == _CPU:
         return _CPU

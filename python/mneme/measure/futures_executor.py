@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
 from mneme.measure.eval_future import EvalFuture
 from mneme.measure.pool_processes import PoolProcess, find_processes, number_of_processes
+from mneme.measure.pool_watch import PoolWatch
 from mneme.measure.remote_evaluation import RemoteSpec, UnfitProcess, evaluate
 from mneme.measure.replay_executor import ir_bytes
 from mneme.measure.statistics import ExecutorStatistics
@@ -145,6 +146,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._landed = threading.Condition(self._lock)
         self._is_closed = False
         self._why_broken = ""
+        self._watch: PoolWatch | None = None
         self._counts = {"submitted": 0, "finished": 0, "measured": 0, "reused": 0, "failures": 0}
         self._busy_ns = 0
         self._times = [0.0, 0.0]
@@ -152,16 +154,32 @@ class FuturesReplayExecutor(SubmittingExecutor):
     def prepare(self) -> None:
         """Look at the processes of the pool: mneme of this version, the recording, a device.
 
-        What cannot measure is in `left_out`, and warned of. Dask gives it no configurations; with
-        other pools a configuration that meets it is tried again in another process.
+        Those with another model of device than most are left out. What cannot measure is in
+        `left_out`, and warned of. Dask gives it no configurations; with other pools a configuration
+        that meets it is tried again in another process.
 
         Raises:
             BackendUnavailable: If no process can measure.
         """
         found = find_processes(self._pool, self._spec)
         self._pool, self.workers, self.left_out = found.pool, found.usable, found.left_out
+        self._spec = replace(self._spec, model=found.model)
         for place, why in self.left_out.items():
             warnings.warn(f"{place} is left out: {why}", RuntimeWarning, stacklevel=2)
+        client = getattr(self._pool, "_client", None)
+        if client is not None and self._watch is None:
+            self._watch = PoolWatch(client, self._lose)
+
+    def _lose(self, why: str) -> None:
+        """Fail what is in flight: no process is left to measure it."""
+        with self._lock:
+            self._why_broken = why
+            flying = dict(self._flying)
+            self._flying.clear()
+            self._landed.notify_all()
+        for future, remote in flying.items():
+            remote.cancel()
+            future.set_error(BackendUnavailable(why))
 
     def tighten(self, stop_above_ns: int) -> None:
         """Lower the limit of configurations that will be submitted with a higher one.
@@ -245,7 +263,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         try:
             remote = self._pool.submit(evaluate, *task.arguments)
         except BrokenExecutor as error:
-            self._why_broken = str(error)
+            self._why_broken = _broken(error)
             self._refuse_if_over()
             raise
         except RuntimeError as error:
@@ -277,6 +295,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
         """
         with self._lock:
             self._is_closed = True
+            if self._watch is not None:
+                self._watch.stop()
             flying = dict(self._flying)
             if not cancel:
                 while wait and self._flying:
@@ -290,10 +310,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         if self._is_closed:
             raise InvalidArgument("the executor is shut down and takes no configurations")
         if self._why_broken:
-            raise BackendUnavailable(
-                f"a process of the pool died and broke it: {self._why_broken}; make a new pool, or "
-                "use one that replaces its processes"
-            )
+            raise BackendUnavailable(self._why_broken)
 
     def _land(self, task: _Task, remote: Future[list[dict[str, Any]]]) -> None:
         futures = task.futures
@@ -311,7 +328,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             error = failure
         except BaseException as failure:  # noqa: BLE001 - the futures report it
             if isinstance(failure, BrokenExecutor):
-                self._why_broken = str(failure)
+                self._why_broken = _broken(failure)
             sentence = f"A process of the pool failed ({type(failure).__name__}: {failure})"
             lost = ExperimentResult(
                 failed=True, error=sentence, result_class="failed", worker_died=True
@@ -337,3 +354,10 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 self._counts["failures"] += result.failed
                 self._counts["measured"] += result.executed and not result.reused
                 self._busy_ns += result.launched_ns
+
+
+def _broken(error: BrokenExecutor) -> str:
+    return (
+        f"a process of the pool died and broke it: {error}; make a new pool, or use one that "
+        "replaces its processes"
+    )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from concurrent.futures import wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import mneme
+from mneme.devices import DeviceLimits
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.measure.remote_evaluation import examine
 
@@ -27,7 +29,12 @@ class PoolProcess:
 
     host: str
     pid: int
-    device: str
+    limits: DeviceLimits
+
+    @property
+    def device(self) -> str:
+        """Its device, as in `--device`."""
+        return self.limits.id
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,13 +43,25 @@ class PoolProcesses:
 
     pool: Executor
     """The pool without processes that cannot measure, if it lets others be chosen."""
-    usable: list[PoolProcess] = field(default_factory=list)
+    by_address: dict[str, PoolProcess] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     """Why a process cannot measure, by host or address."""
+
+    @property
+    def usable(self) -> list[PoolProcess]:
+        """The processes that can measure."""
+        return list(self.by_address.values())
+
+    @property
+    def model(self) -> str:
+        """The vendor's name of all their devices."""
+        return self.usable[0].limits.name if self.by_address else ""
 
 
 def find_processes(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
     """Look at each process: mneme of this version, the recording, a device.
+
+    Times of different models cannot be compared, so the model that most processes have is used.
 
     Raises:
         BackendUnavailable: If there is no process that can measure.
@@ -54,7 +73,24 @@ def find_processes(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
         raise BackendUnavailable(
             f"no process of the pool can measure: {told or f'none answered in {_SECONDS:g} s'}"
         )
+    _leave_out_other_models(found)
+    if found.left_out and client is not None:
+        named = {**getattr(pool, "_kwargs", {}), "workers": list(found.by_address)}
+        kind: Any = type(pool)
+        found.pool = kind(client, **named)
     return found
+
+
+def _leave_out_other_models(found: PoolProcesses) -> None:
+    models = Counter(one.limits.name for one in found.usable)
+    ((usual, count),) = models.most_common(1)
+    for address, one in list(found.by_address.items()):
+        if one.limits.name != usual:
+            found.left_out[address] = (
+                f"has {one.limits.name}, and {count} of the other processes {usual}: times of "
+                "different models cannot be compared"
+            )
+            del found.by_address[address]
 
 
 def number_of_processes(pool: Executor) -> int:
@@ -68,18 +104,13 @@ def number_of_processes(pool: Executor) -> int:
 
 def _of_dask(pool: Any, client: Any, spec: RemoteSpec) -> PoolProcesses:  # noqa: ANN401 - of Dask
     found = PoolProcesses(pool=pool)
-    addresses = list(client.nthreads())
-    good: list[str] = []
-    for address in addresses:
+    for address in list(client.nthreads()):
         try:
             (answer,) = client.run(examine, spec, mneme.__version__, 0, workers=[address]).values()
         except Exception as error:  # noqa: BLE001 - whatever the worker raised
             found.left_out[address] = _reason(error)
         else:
-            good.append(address)
-            found.usable.append(PoolProcess(**answer))
-    if found.left_out and good:
-        found.pool = type(pool)(client, **{**pool._kwargs, "workers": good})  # noqa: SLF001 - has no other name
+            found.by_address[address] = _process(answer)
     return found
 
 
@@ -92,14 +123,17 @@ def _of_pool(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
     for task in wait(tasks, _SECONDS).done:
         error = task.exception()
         if error is None:
-            process = PoolProcess(**task.result())
-            if process not in found.usable:
-                found.usable.append(process)
+            process = _process(task.result())
+            found.by_address[f"{process.host}:{process.pid}"] = process
         else:
             text = _reason(error)
             place, _, why = text.partition(": ")
             found.left_out[place if why else "a process"] = why or text
     return found
+
+
+def _process(answer: dict[str, Any]) -> PoolProcess:
+    return PoolProcess(**{**answer, "limits": DeviceLimits(**answer["limits"])})
 
 
 def _reason(error: BaseException) -> str:

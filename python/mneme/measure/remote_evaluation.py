@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import mneme
-from mneme.devices import device_by_number, list_devices
+from mneme.devices import device_by_number, device_limits, list_devices
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration
@@ -52,6 +53,8 @@ class RemoteSpec:
     timeout: float | None
     device: str | None
     log_directory: str | None
+    model: str = ""
+    """The vendor's name of the device that measures; empty: any."""
 
 
 @dataclass(slots=True)
@@ -84,7 +87,7 @@ _process = _Process()
 
 
 def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
-    """Return host, process id and device of this process.
+    """Return host and process id of this process, and the limits of its device.
 
     Args:
         spec: What it is to open.
@@ -102,10 +105,10 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
         RecordedExecution.from_json(path).get(record_id)
         process = _this_process()
         with process.lock:
-            device = spec.device or _claim_device(process)
+            limits = device_limits(spec.device or _claim_device(process))
     except MnemeError as error:
         raise _unfit(str(error)) from error
-    return {"host": os.uname().nodename, "pid": os.getpid(), "device": device}
+    return {"host": os.uname().nodename, "pid": os.getpid(), "limits": asdict(limits)}
 
 
 def _unfit(why: str) -> UnfitProcess:
@@ -172,6 +175,9 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
     if spec.log_directory is None:
         logs = tempfile.TemporaryDirectory(prefix="mneme-logs-", ignore_cleanup_errors=True)
     try:
+        device = spec.device or _claim_device(process)
+        _check_model(spec, device)
+        threads = _threads_of_process() if device != "cpu" else 0
         executor = AsyncReplayExecutor(
             spec.record_db,
             spec.record_id,
@@ -179,11 +185,11 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
             _log_directory(spec.log_directory) if logs is None else logs.name,
             1,
             spec.warmup,
-            device=spec.device or _claim_device(process),
+            device=device,
             timeout=spec.timeout,
             tolerances=spec.tolerances,
             measuring=spec.measuring,
-            compile_workers=0,
+            compile_workers=threads if threads > 1 else 0,
         )
     except BaseException:
         if logs is not None:
@@ -191,6 +197,21 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
         raise
     process.opened[spec] = _Opened(executor, logs)
     return process.opened[spec]
+
+
+def _check_model(spec: RemoteSpec, device: str) -> None:
+    model = device_limits(device).name
+    if spec.model not in ("", model):
+        raise BackendUnavailable(f"measures on {model}, the others on {spec.model}")
+
+
+def _threads_of_process() -> int:
+    """Return how many tasks the scheduler gives this process at a time; 0 if unknown."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return 0 if distributed is None else int(distributed.get_worker().state.nthreads)
+    except ValueError:  # this is not one of Dask's
+        return 0
 
 
 def _log_directory(parent: str | None) -> Path:

@@ -26,6 +26,7 @@ _NOT_RESUMED = (
     "print_space",
     "dry_run",
     "baseline_only",
+    "on",
 )
 
 

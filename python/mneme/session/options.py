@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.errors import InvalidArgument
 from mneme.files.redaction import redacted
 from mneme.knobs import SearchedCodeNumbers
+from mneme.measure.cluster import check_cluster
 from mneme.option import option, option_of
 from mneme.session.option_values import option_value
 
@@ -125,6 +126,13 @@ class TuneOptions(SearchedCodeNumbers):
     )
     workers: int = option(
         1, _MEASURE, "Measuring processes, one per device.", metavar="N", least=1, most=1024
+    )
+    on: str | None = option(
+        None,
+        _MEASURE,
+        "Measure on other machines: dask://HOST:PORT, dask:///PATH/TO/scheduler.json, or mpi.",
+        shown="on this machine",
+        metavar="CLUSTER",
     )
     compile_workers: int | None = option(
         None,
@@ -345,6 +353,8 @@ class TuneOptions(SearchedCodeNumbers):
         for item in fields(self):
             if told := option_of(item):
                 told.check(item.name, getattr(self, item.name))
+        if self.on is not None:
+            check_cluster(self.on)
         self._check_numbers()
         self._check_objectives()
         self._check_trials()

@@ -6,12 +6,17 @@ The session sees replay only as "evaluate(configuration) -> result", and prints 
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import warnings
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme import errors
-from mneme.devices import choose_device
+from mneme.devices import DeviceLimits, choose_device, use_limits
+from mneme.measure.cluster import open_cluster
+from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.recording.launch_facts import UNOPTIMIZED
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
@@ -33,7 +38,7 @@ from mneme.session.studies import check_sampler
 from mneme.session.trials import Candidate, CompletedCandidate, classify_result, metric_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from mneme.recording.recorded_execution import KernelInstance
     from mneme.search.search_space import SearchSpace
@@ -102,16 +107,47 @@ class TuningSession:
             results cannot be written, 130 if it was interrupted; see `error`.
         """
         try:
-            self.options.validate()
-            return self._run_all() if self.options.all else self._run()
+            with self._cluster():
+                self.options.validate()
+                return self._run_all() if self.options.all else self._run()
         except errors.MnemeError as error:
             self.error = str(error)
             self.listener.failed(self.error)
             return next((code for kind, code in _CODES if isinstance(error, kind)), 7)
 
+    @contextlib.contextmanager
+    def _cluster(self) -> Iterator[None]:
+        """Measure on the cluster that the options name."""
+        if self._make_executor is not None:
+            yield
+            return
+        with open_cluster(self.options.on) as pool:
+            if pool is not None:
+                self._make_executor = functools.partial(FuturesReplayExecutor, pool)
+            yield
+
     def _run(self) -> int:
+        path, record_id = find_instance(self.options.record_database, self.options.record_id)
+        with use_limits(self._limits_elsewhere(path, record_id)):
+            return self._run_launch(path, record_id)
+
+    def _limits_elsewhere(self, path: Path, record_id: str) -> DeviceLimits | None:
+        """Return the device that measures on a cluster; None if this machine measures.
+
+        Nodes for login have none.
+        """
+        if self.options.on is None:
+            return None
+        iterations, device = self.options.iterations, self.options.device
+        with self.executor(path, record_id, iterations, device=device) as executor:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # given when the search begins
+                executor.prepare()
+            limits: DeviceLimits = executor.workers[0].limits
+            return limits
+
+    def _run_launch(self, path: Path, record_id: str) -> int:
         options = self.options
-        path, record_id = find_instance(options.record_database, options.record_id)
         record = RecordedExecution.from_json(path)
         instance = record.get(record_id)
         told: list[str] = []

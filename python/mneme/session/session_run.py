@@ -16,6 +16,7 @@ from mneme.search.custom_spaces import describe_search_space
 from mneme.search.launch_rules import OutOfTime
 from mneme.search.recorded_code import changes_memory
 from mneme.search.space_view import SpaceView
+from mneme.session import machines
 from mneme.session.earlier_trials import earlier_trials
 from mneme.session.exports import Exporter
 from mneme.session.fewer_passes import drop_idle_passes
@@ -121,15 +122,14 @@ class SessionRun:
         store.write("search_space.json", describe_search_space(self._space))
         self._executor = self._open_executor()
         try:
-            if hasattr(self._executor, "prepare"):
-                self._executor.prepare()
+            machines.prepare(self._executor, self._store, self._listener)
             import optuna  # noqa: F401, PLC0415 - slow, while devices are opened
 
             return self._tune(stored)
         except KeyboardInterrupt:
             self._executor.shutdown(cancel=True)
             return self._interrupted()
-        except errors.IoFailed as error:
+        except (errors.IoFailed, errors.BackendUnavailable) as error:
             self._executor.shutdown(cancel=True)
             raise self._with_advice(error) from error
         except BaseException:
@@ -172,7 +172,7 @@ class SessionRun:
             return self._failed_fast(baseline)
         trials = [*(self._loop.completed if self._loop else []), *search.shared.others()]
         self._renew_executor(trials)
-        self._warn_of_machines()
+        machines.warn_of_machines(self._executor, self._store, self._listener)
         finalist = name_winner(
             self._executor, self._options, self._instance, built, trials, self._listener
         )
@@ -296,7 +296,9 @@ class SessionRun:
         if not hasattr(self._executor, "statistics"):
             return
         found = self._executor.statistics
-        loop.progress.busy_share = found.busy_share / max(1, self._options.workers)
+        loop.progress.busy_share = found.busy_share / machines.count_workers(
+            self._executor, self._options.workers
+        )
         self._exporter.statistics = {
             **asdict(found),
             "busy_share": loop.progress.busy_share,
@@ -312,16 +314,6 @@ class SessionRun:
         if is_on_host and any(not one.is_verified for one in trials):
             self._executor.shutdown()
             self._executor = self._open_executor()
-
-    def _warn_of_machines(self) -> None:
-        if getattr(self._executor, "can_pin", True) or hasattr(self._executor, "submit_together"):
-            return
-        sentence = (
-            "the executor chooses for itself where it measures, so the last rounds may compare "
-            "times of different devices; gains are right only if all devices of its pool are alike"
-        )
-        self._store.log(sentence)
-        self._listener.warn(sentence)
 
     def _failed_fast(self, baseline: CompletedCandidate) -> int:
         sentence = (self._loop.errors if self._loop else [""])[0]
@@ -380,11 +372,13 @@ class SessionRun:
         self._store.log(sentence)
         self._listener.failed(sentence)
 
-    def _with_advice(self, error: errors.IoFailed) -> errors.IoFailed:
+    def _with_advice(self, error: errors.MnemeError) -> errors.MnemeError:
+        if "--resume" in str(error) or self._loop is None:
+            return error
         lost = self._store.unwritten
         told = f"{lost} trials are not on disk" if lost else "every trial that finished is kept"
         place = f"--resume --results-dir {self._store.directory}"
-        return errors.IoFailed(f"{error}; {told}, go on with {place}")
+        return type(error)(f"{error}; {told}, go on with {place}")
 
     def _record_names(self) -> dict[str, str]:
         """Return names with which the launch is found again from any directory."""

@@ -1,0 +1,57 @@
+"""Tells users on which machines a search measures, and on which it cannot."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mneme.session.events import TuneListener
+    from mneme.session.result_store import ResultStore
+
+__all__ = ["count_workers", "prepare", "warn_of_machines"]
+
+
+def prepare(executor: Any, store: ResultStore, listener: TuneListener) -> None:  # noqa: ANN401
+    """Let an executor prepare, and report which processes of its pool can measure.
+
+    Raises:
+        BackendUnavailable: If none can.
+    """
+    if not hasattr(executor, "prepare"):
+        return
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        executor.prepare()
+    for sentence in (str(one.message) for one in given):
+        store.log(sentence)
+        listener.warn(sentence)
+    if hosts := Counter(one.host for one in _pool_processes(executor)):
+        places = (f"{host} ({count})" if count > 1 else host for host, count in hosts.items())
+        model = _pool_processes(executor)[0].limits.name
+        sentence = f"measuring on {model}, by processes of {', '.join(places)}"
+        store.log(sentence)
+        listener.note(sentence)
+
+
+def count_workers(executor: Any, wanted: int) -> int:  # noqa: ANN401 - an `Executor`
+    """Return how many processes measure; `wanted` if the executor does not know."""
+    return len(_pool_processes(executor)) or max(1, wanted)
+
+
+def warn_of_machines(executor: Any, store: ResultStore, listener: TuneListener) -> None:  # noqa: ANN401
+    """Warn of an executor that may compare times of different devices."""
+    if getattr(executor, "can_pin", True) or hasattr(executor, "submit_together"):
+        return
+    sentence = (
+        "the executor chooses for itself where it measures, so the last rounds may compare "
+        "times of different devices; gains are right only if all devices of its pool are alike"
+    )
+    store.log(sentence)
+    listener.warn(sentence)
+
+
+def _pool_processes(executor: Any) -> list[Any]:  # noqa: ANN401
+    found = getattr(executor, "workers", None)
+    return [one for one in found if hasattr(one, "limits")] if isinstance(found, list) else []
