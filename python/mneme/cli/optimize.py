@@ -40,6 +40,15 @@ def optimize(
         ),
     ] = None,
     device: DeviceOption = None,
+    on: Annotated[
+        Optional[str],
+        typer.Option(
+            "--on",
+            metavar="CLUSTER",
+            help="Search on other machines, as for tune: dask://HOST:PORT.",
+            show_default=False,
+        ),
+    ] = None,
     check: Annotated[
         Optional[str],
         typer.Option(
@@ -119,6 +128,7 @@ def optimize(
             directory=directory,
             budget=parse_budget(budget),
             device=device,
+            on=on,
             check=check,
             compare=tuple(compare or ()),
             compare_tolerance=compare_tolerance,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
+from mneme.measure.cluster import check_cluster
 from mneme.optimize.outputs import OutputRule
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class OptimizeOptions:
     """Seconds for everything."""
     device: str | None = None
     """Device to run and tune on; None: the first that can run the program."""
+    on: str | None = None
+    """The cluster whose processes search, as for `mneme tune`; None: this machine."""
     check: str | None = None
     """Shell command that checks an output, which it gets as standard input."""
     compare: tuple[str, ...] = ()
@@ -89,6 +92,14 @@ class OptimizeOptions:
             raise InvalidArgument(f"--budget is {self.budget}; it has to be more than 0")
         if not 1 <= self.min_gain < math.inf:
             raise InvalidArgument(f"--min-gain is {self.min_gain}; it has to be 1 or more")
+        if self.on is not None:
+            check_cluster(self.on)
+        if self.on == "mpi":
+            raise InvalidArgument(
+                "mneme optimize takes no '--on mpi': it starts programs, which processes of MPI "
+                "must not; name a Dask cluster, or use 'mneme record' and then 'mpiexec -n 5 mneme "
+                "tune --all --on mpi'"
+            )
         self.rule.validate()
         if ranks := _ranks():
             raise InvalidArgument(
@@ -117,6 +128,7 @@ class OptimizeOptions:
         words = ["mneme", "optimize", "--resume", "-o", str(self.directory)]
         words += ["--budget", f"{self.budget:g}s"]
         words += ["--device", self.device] if self.device else []
+        words += ["--on", self.on] if self.on else []
         words += ["--min-gain", f"{self.min_gain:g}"] if self.min_gain != _MIN_GAIN else []
         words += [] if self.knowledge else ["--no-knowledge"]
         words += ["--check", self.check] if self.check else []

@@ -179,6 +179,7 @@ class Searches:
             record_database=target.record.path,
             record_id=target.instance.dynamic_hash,
             device=self._options.device,
+            on=self._options.on,
             results_dir=directory,
             resume=(directory / "config.json").is_file(),
             timeout=seconds,

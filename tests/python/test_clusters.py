@@ -1,0 +1,250 @@
+"""Searches that other processes measure for: Dask's workers and the ranks of MPI."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mneme.devices import DeviceLimits, choose_device, device_limits, use_limits
+from mneme.errors import BackendUnavailable, InvalidArgument
+from mneme.measure import pool_processes, pool_watch
+from mneme.measure.cluster import check_cluster, open_cluster
+from mneme.measure.futures_executor import FuturesReplayExecutor
+from mneme.measure.remote_evaluation import UnfitProcess, evaluate
+from mneme.optimize.options import OptimizeOptions
+from mneme.recording.inventory import find_record
+from mneme.session.events import TuneListener
+from mneme.session.options import TuneOptions
+from mneme.session.result_store import read_trials
+from mneme.session.session import TuningSession
+from native_parts import needs_native
+
+PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
+CPU = ("--device", "cpu")
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("clusters") / "recording"
+    done = mneme("record", "-rdb", path, *CPU, "--", PROGRAM, "4096")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+@contextlib.contextmanager
+def dask_cluster(workers: int) -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        yield cluster
+
+
+def address_of(cluster: Any) -> str:
+    return str(cluster.scheduler_address).replace("tcp://", "dask://")
+
+
+def mneme(
+    *line: str | Path, before: tuple[str, ...] = (), **variables: str
+) -> subprocess.CompletedProcess[str]:
+    command = [*before, sys.executable, "-m", "mneme", *map(str, line)]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+        env={**os.environ, **variables},
+    )
+
+
+def tune(
+    recording: Path, results: Path, *more: str | Path, trials: int = 12, **how: Any
+) -> subprocess.CompletedProcess[str]:
+    known = ("--no-knowledge", "--seed", "1", "--trials", str(trials), "--results-dir", results)
+    return mneme("tune", "-rdb", recording, *known, *more, **how)
+
+
+def test_workers_of_dask_measure(recording: Path, tmp_path: Path) -> None:
+    with dask_cluster(2) as cluster:
+        on = address_of(cluster)
+        done = tune(recording, tmp_path / "one", "--on", on)
+        every = tune(recording, tmp_path / "all", "--all", "--on", on)
+    assert done.returncode == 0, done.stderr
+    assert f"by processes of {os.uname().nodename} (2)" in done.stderr
+    summary = json.loads((tmp_path / "one" / "summary.json").read_text())
+    assert summary["status"] == "completed"
+    trials = read_trials(tmp_path / "one")
+    assert len(trials) == 12
+    assert {one.result.device for one in trials if one.is_verified} == {"cpu"}
+    assert every.returncode == 0, every.stderr
+    assert len(list((tmp_path / "all").glob("*/summary.json"))) == 1
+
+
+def test_optimize_searches_on_dask(tmp_path: Path) -> None:
+    with dask_cluster(1) as cluster:
+        line = ("optimize", "-o", tmp_path / "out", "--budget", "25s", *CPU)
+        done = mneme(*line, "--on", address_of(cluster), "--", PROGRAM, "4096")
+    assert done.returncode in (0, 1), done.stderr
+    (log,) = (tmp_path / "out" / "results").glob("*/logs/tune.log")
+    assert "by processes of" in log.read_text()
+
+
+def mpi(tmp_path: Path, processes: int) -> dict[str, Any]:
+    """Return how processes are started; PyPI's mpi4py looks for MPICH by the name of its ABI."""
+    pytest.importorskip("mpi4py", exc_type=ImportError)
+    launcher = shutil.which("mpiexec")
+    if launcher is None:
+        pytest.skip("mpiexec is not installed (Debian: mpich)")
+    own = Path("/usr/lib") / f"{os.uname().machine}-linux-gnu" / "libmpich.so.12"
+    if own.exists():
+        (tmp_path / "libmpi.so.12").symlink_to(own)
+    return {
+        "before": (launcher, "-n", str(processes)),
+        "LD_LIBRARY_PATH": str(tmp_path),
+    }
+
+
+def test_ranks_of_mpi_measure(recording: Path, tmp_path: Path) -> None:
+    done = tune(recording, tmp_path / "results", "--on", "mpi", *CPU, **mpi(tmp_path, 3))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("12 trials") == 1
+    assert f"by processes of {os.uname().nodename} (2)" in done.stderr
+
+
+def test_one_process_of_mpi_is_too_few(recording: Path, tmp_path: Path) -> None:
+    done = tune(recording, tmp_path / "results", "--on", "mpi", *CPU, **mpi(tmp_path, 1))
+    assert done.returncode == 3
+    assert "needs two processes or more" in done.stderr
+
+
+def test_a_pool_that_loses_its_workers_ends_the_search(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_watch, "PATIENCE_SECONDS", 1.0)
+    options = TuneOptions(
+        record_database=recording,
+        device="cpu",
+        trials=60,
+        seed=1,
+        knowledge=False,
+        results_dir=tmp_path / "results",
+    )
+    with dask_cluster(1) as cluster:
+        options.on = address_of(cluster)
+
+        class Listener(TuneListener):
+            def progress(self, *_: Any) -> None:
+                if len(read_trials(tmp_path / "results")) >= 5:
+                    for worker in list(cluster.workers.values()):
+                        cluster.sync(worker.kill)
+
+        session = TuningSession(options, Listener())
+        assert session.run() == 6
+    assert "the pool has had no process for 1 s" in session.error
+    assert f"--resume --results-dir {tmp_path / 'results'}" in session.error
+    kept = read_trials(tmp_path / "results")
+    assert 5 <= len([one for one in kept if one.status != "internal_error"]) < 60
+    done = tune(recording, tmp_path / "results", "--resume", *CPU, trials=60)
+    assert done.returncode == 0, done.stderr
+    assert "measuring on" not in done.stderr  # this machine goes on
+    names = [one.candidate.config.key() for one in read_trials(tmp_path / "results") if one.metric]
+    assert len(names) == len(set(names))
+
+
+def test_processes_with_other_models_are_left_out(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = iter(["A", "B", "B"])
+
+    def examine(_spec: object, _version: str, number: int) -> dict[str, Any]:
+        limits = replace(DeviceLimits(), name=next(models))
+        return {"host": f"node{number}", "pid": 1, "limits": vars_of(limits)}
+
+    monkeypatch.setattr(pool_processes, "examine", examine)
+    with ThreadPoolExecutor(3) as pool:
+        executor = FuturesReplayExecutor(pool, find_record(recording).path, None, 1, device="cpu")
+        with pytest.warns(RuntimeWarning, match="has A, and 2 of the other processes B"):
+            executor.prepare()
+        assert [one.limits.name for one in executor.workers] == ["B", "B"]
+        assert len(executor.left_out) == 1
+
+
+def vars_of(limits: DeviceLimits) -> dict[str, Any]:
+    return {name: getattr(limits, name) for name in DeviceLimits.__dataclass_fields__}
+
+
+def test_a_process_with_another_model_measures_nothing(recording: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        executor = FuturesReplayExecutor(pool, find_record(recording).path, None, 1, device="cpu")
+        executor.prepare()
+        spec = executor._spec
+    assert spec.model == device_limits("cpu").name
+    with pytest.raises(UnfitProcess, match=r"measures on .*, the others on another"):
+        evaluate(replace(spec, model="another"), 0, [], b"", {})
+
+
+def test_limits_are_those_of_the_device_that_measures() -> None:
+    elsewhere = DeviceLimits(id="cuda:0", name="H", target="sm_90")
+    with use_limits(elsewhere):
+        assert choose_device() == "cuda:0"
+        assert device_limits() is elsewhere
+        assert device_limits("cuda:0") is elsewhere
+        assert device_limits("cpu").target == "cpu"
+    assert device_limits("cpu") is not elsewhere
+
+
+@pytest.mark.parametrize("on", ["dsk://x", "dask://", "mpi://x", "dask"])
+def test_what_names_no_cluster_is_refused(on: str) -> None:
+    with pytest.raises(InvalidArgument, match="it is dask://HOST:PORT"):
+        check_cluster(on)
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("mneme.measure.cluster._CONNECT_SECONDS", 1)
+    with pytest.raises(BackendUnavailable, match="no Dask scheduler answers at 'dask://127.0.0.1:1'"):
+        open_cluster("dask://127.0.0.1:1").__enter__()
+
+
+def test_optimize_refuses_mpi() -> None:
+    with pytest.raises(InvalidArgument, match="takes no '--on mpi'"):
+        OptimizeOptions(command=("true",), on="mpi").validate()
+
+
+def test_a_killed_rank_loses_nothing_that_finished(recording: Path, tmp_path: Path) -> None:
+    how = mpi(tmp_path, 3)
+    results = tmp_path / "results"
+    line = [*how.pop("before"), sys.executable, "-m", "mneme", "tune", "-rdb", str(recording)]
+    line += ["--on", "mpi", *CPU, "--no-knowledge", "--trials", "4000"]
+    job = subprocess.Popen(
+        [*line, "--results-dir", str(results), "--quiet"],
+        env={**os.environ, **how},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        while job.poll() is None and len(read_trials(results)) < 20:
+            pass
+        os.killpg(job.pid, signal.SIGKILL)
+    finally:
+        job.wait(60)
+    count = len(read_trials(results))
+    assert count >= 20
+    done = tune(recording, results, "--resume", *CPU, trials=count + 5)
+    assert done.returncode == 0, done.stderr
+    assert len(read_trials(results)) >= count
