@@ -179,6 +179,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "cmake.md": (source("vector_add=main"), wrapped, checkout),
     "cli.md": (program("app"), recording()),
     "deploy.md": (slow_app, lambda folder: record(folder, folder / "app")),
+    "clusters.md": (recording(),),
     "frameworks.md": (source("vector_add=main"), checkout),
     "frontends.md": (checkout,),
     "gpu-nodes.md": (bundle,),
@@ -203,7 +204,7 @@ def prepare(page: Path, folder: Path) -> None:
 
 def services(page: Path, folder: Path) -> list[subprocess.Popen[bytes]]:
     """Start what a page takes to be running; the caller ends it."""
-    if page.name != "python.md" or not find_program("dask"):
+    if page.name not in ("python.md", "clusters.md") or not find_program("dask"):
         return []
     found = ("--scheduler-file", "scheduler.json")
     commands = (

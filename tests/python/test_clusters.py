@@ -217,7 +217,9 @@ def test_what_names_no_cluster_is_refused(on: str) -> None:
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     monkeypatch.setattr("mneme.measure.cluster._CONNECT_SECONDS", 1)
-    with pytest.raises(BackendUnavailable, match="no Dask scheduler answers at 'dask://127.0.0.1:1'"):
+    with pytest.raises(
+        BackendUnavailable, match="no Dask scheduler answers at 'dask://127.0.0.1:1'"
+    ):
         open_cluster("dask://127.0.0.1:1").__enter__()
 
 

@@ -34,7 +34,8 @@ _OPTIONAL_PACKAGES = {
     "cmaes": ("CMA-ES", "'mneme-gpu[tune]'"),
     "scikit-learn": ("importances of parameters", "'mneme-gpu[tune]'"),
     "optuna-dashboard": ("mneme dashboard", "'mneme-gpu[dashboard]'"),
-    "distributed": ("Dask workers", "'mneme-gpu[dask]'"),
+    "distributed": ("tune --on dask://...", "'mneme-gpu[dask]'"),
+    "mpi4py": ("tune --on mpi", "'mneme-gpu[mpi]'"),
 }
 _LIBRARIES = (
     *("libmneme_rt.so", "librecord.so", "libMnemePasses.so", "libmneme_compile.so"),

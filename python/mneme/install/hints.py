@@ -11,7 +11,7 @@ __all__ = ["package_hint", "toolkit_hint"]
 _SPACK_PACKAGES = frozenset(
     (
         *("typer", "rich", "optuna", "jinja2", "pyyaml", "plotly"),
-        *("scikit-learn", "distributed", "psycopg2"),
+        *("scikit-learn", "distributed", "psycopg2", "mpi4py"),
     )
 )
 

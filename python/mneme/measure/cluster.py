@@ -11,6 +11,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
 from mneme.errors import BackendUnavailable, InvalidArgument
+from mneme.install.hints import package_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,7 @@ __all__ = ["check_cluster", "open_cluster"]
 _MPI: Final = "mpi"
 # The schemes of addresses, and what Dask calls them.
 _DASK: Final = {"dask": "tcp", "dask+tls": "tls"}
+_DASK_EXTRA: Final = "'mneme-gpu[dask]'"
 _CONNECT_SECONDS: Final = 10.0
 _WORKER_SECONDS: Final = 60.0
 _EXAMPLES: Final = "dask://HOST:PORT, dask:///PATH/TO/scheduler.json, or mpi"
@@ -66,7 +68,7 @@ def _dask_pool(on: str) -> Iterator[Any]:
         import distributed as dask  # noqa: PLC0415 - large, and optional
     except ImportError as error:
         raise BackendUnavailable(
-            f"--on {on} needs Dask: pip install 'mneme-gpu[dask]' ({error})"
+            f"--on {on} needs Dask: {package_hint('distributed', _DASK_EXTRA)} ({error})"
         ) from error
     scheme, _, place = on.partition("://")
     named: dict[str, Any] = (
@@ -99,7 +101,7 @@ def _mpi_pool() -> Iterator[Any]:
         from mpi4py.futures import MPICommExecutor  # noqa: PLC0415
     except (ImportError, RuntimeError) as error:
         raise BackendUnavailable(
-            f"--on mpi needs mpi4py, built for the MPI of this cluster ({error})"
+            f"--on mpi needs mpi4py for the MPI of this cluster: {package_hint('mpi4py')} ({error})"
         ) from error
     if MPI.COMM_WORLD.size == 1:
         raise InvalidArgument(
