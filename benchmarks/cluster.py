@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import shutil
@@ -89,7 +90,8 @@ def measure(
     for count in (1,) if device else (1, threads):
         with dask_cluster(scratch, given.gpus, count) as on:
             yield f"Dask, {count} threads a worker", once("--on", on)
-    if launcher := shutil.which("mpiexec"):
+    launcher = shutil.which("mpiexec")
+    if launcher and importlib.util.find_spec("mpi4py"):
         ranks = (launcher, "-n", str(given.gpus + 1))
         yield "MPI", once("--on", "mpi", before=ranks)
 

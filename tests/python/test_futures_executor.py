@@ -12,11 +12,13 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mneme.devices import DeviceInfo
 from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument
+from mneme.measure import futures_executor
 from mneme.measure import remote_evaluation as _remote_evaluation
 from mneme.measure.async_executor import AsyncReplayExecutor, as_completed
 from mneme.measure.futures_executor import FuturesReplayExecutor
@@ -218,3 +220,42 @@ def test_interrupt_drops_what_is_queued(
         with pytest.raises(InvalidArgument, match="shut down"):
             executor.submit(config)
         assert done.result() is not None
+
+
+def test_short_measurements_go_together(
+    record: RecordedExecution, config: ExperimentConfiguration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+
+    def evaluate(
+        _spec: object, _number: int, configs: list[dict[str, Any]], *_: object
+    ) -> list[dict[str, Any]]:
+        sizes.append(len(configs))
+        return [ExperimentResult(error=one["passes"]).to_dict() for one in configs]
+
+    monkeypatch.setattr(futures_executor, "evaluate", evaluate)
+    configs = [replace(config, passes=str(number)) for number in range(400)]
+    with ThreadPoolExecutor(1) as pool, executor_of(pool, record) as executor:
+        for one in configs[:40]:  # how long they take is found out
+            executor.evaluate(one)
+        assert set(sizes) == {1}
+        futures = [executor.submit(one) for one in configs[40:]]
+        assert [f.result(30).error for f in futures] == [one.passes for one in configs[40:]]  # type: ignore[union-attr]
+        assert 1 < max(sizes) <= 8
+        last = executor.submit(configs[0])
+    assert last.result(0) is not None
+
+
+def test_what_waits_to_be_sent_ends_with_the_executor(
+    record: RecordedExecution, config: ExperimentConfiguration
+) -> None:
+    pool = ThreadPoolExecutor(1)
+    executor = executor_of(pool, record)
+    pool.shutdown()
+    with pytest.raises(InvalidArgument, match="takes no configurations"):
+        executor.submit(config)
+    executor._batches._ends.extend([0.0] * 32)
+    late = executor.submit(config)
+    with pytest.raises(InvalidArgument, match="takes no configurations"):
+        late.result(30)
+    executor.shutdown()

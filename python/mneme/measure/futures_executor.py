@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
+from mneme.measure.batches import Batches
 from mneme.measure.eval_future import EvalFuture
 from mneme.measure.pool_processes import PoolProcess, find_processes, number_of_processes
 from mneme.measure.pool_watch import PoolWatch
@@ -43,8 +44,14 @@ class _Task:
     """Configurations that one process measures."""
 
     futures: list[EvalFuture]
-    arguments: tuple[Any, ...]
+    configurations: list[dict[str, Any]]
+    ir: bytes
+    options: dict[str, Any]
     tries: int = 0
+
+    def is_like(self, other: _Task) -> bool:
+        """Whether both differ in their configurations only."""
+        return self.options == other.options and self.ir == other.ir
 
 
 class FuturesReplayExecutor(SubmittingExecutor):
@@ -134,7 +141,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
         )
         self.iterations = iterations
         self.warmup = warmup
-        self.capacity = capacity or 2 * number_of_processes(pool)
+        self._count_at_start = number_of_processes(pool)
+        self.capacity = capacity or 2 * self._count_at_start
         self.workers: list[PoolProcess] = []
         self.left_out: dict[str, str] = {}
         self._stop_above_ns = 0
@@ -142,7 +150,9 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._ir = b""
         self._ids = itertools.count()
         self._lock = threading.Lock()
-        self._flying: dict[EvalFuture, Future[list[dict[str, Any]]]] = {}
+        # None: not sent yet.
+        self._flying: dict[EvalFuture, Future[list[dict[str, Any]]] | None] = {}
+        self._batches = Batches(self._send_together)
         self._landed = threading.Condition(self._lock)
         self._is_closed = False
         self._why_broken = ""
@@ -178,8 +188,13 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._flying.clear()
             self._landed.notify_all()
         for future, remote in flying.items():
-            remote.cancel()
+            if remote is not None:
+                remote.cancel()
             future.set_error(BackendUnavailable(why))
+
+    @property
+    def _processes(self) -> int:
+        return len(self.workers) or self._count_at_start
 
     def tighten(self, stop_above_ns: int) -> None:
         """Lower the limit of configurations that will be submitted with a higher one.
@@ -224,10 +239,12 @@ class FuturesReplayExecutor(SubmittingExecutor):
             BackendUnavailable: If the pool is broken.
         """
         del worker
-        (future,) = self.submit_together(
-            [config], iterations=iterations, measuring=measuring, fresh=fresh
-        )
-        return future
+        task = self._task([config], iterations, measuring, is_fresh=fresh)
+        if self._batches.size(self._processes) > 1:
+            self._batches.add(task)
+        else:
+            self._send(task)
+        return task.futures[0]
 
     def submit_together(
         self,
@@ -243,33 +260,71 @@ class FuturesReplayExecutor(SubmittingExecutor):
             InvalidArgument: If the executor or its pool is shut down.
             BackendUnavailable: If the pool is broken.
         """
+        task = self._task(configs, iterations, measuring, is_fresh=fresh)
+        self._send(task)
+        return task.futures
+
+    def _task(
+        self,
+        configs: Sequence[ExperimentConfiguration],
+        iterations: int | None,
+        measuring: Measuring | None,
+        *,
+        is_fresh: bool,
+    ) -> _Task:
         if iterations is not None and iterations < 0:
             raise InvalidArgument(f"need iterations >= 0, got {iterations}")
         if measuring is not None and 0 < self._stop_above_ns < measuring.stop_above_ns:
             measuring = replace(measuring, stop_above_ns=self._stop_above_ns)
-        options: dict[str, Any] = {"fresh": fresh, "iterations": iterations, "measuring": measuring}
+        options = {"fresh": is_fresh, "iterations": iterations, "measuring": measuring}
         ir = self._ir
         futures = [EvalFuture(next(self._ids), one.copy(), ir or None) for one in configs]
         with self._lock:
             self._refuse_if_over()
             self._counts["submitted"] += len(futures)
             self._times[0] = self._times[0] or time.monotonic()
-        plain = [one.to_dict() for one in configs]
-        task = _Task(futures, (self._spec, futures[0].job_id, plain, ir, options))
-        self._send(task)
-        return futures
+            self._flying.update(dict.fromkeys(futures))
+        return _Task(futures, [one.to_dict() for one in configs], ir, options)
+
+    def _send_together(self, tasks: list[_Task]) -> None:
+        """Send tasks of one configuration each as fewer tasks."""
+        largest = self._batches.size(self._processes)
+        sent: list[_Task] = []
+        for task in tasks:
+            last = sent[-1] if sent else None
+            if last and len(last.futures) < largest and last.is_like(task):
+                last.futures += task.futures
+                last.configurations += task.configurations
+            else:
+                sent.append(task)
+        for task in sent:
+            try:
+                self._send(task)
+            except MnemeError as error:
+                for future in task.futures:
+                    future.set_error(error)
 
     def _send(self, task: _Task) -> None:
         try:
-            remote = self._pool.submit(evaluate, *task.arguments)
+            remote = self._pool.submit(
+                evaluate,
+                self._spec,
+                task.futures[0].job_id,
+                task.configurations,
+                task.ir,
+                task.options,
+            )
         except BrokenExecutor as error:
             self._why_broken = _broken(error)
-            self._refuse_if_over()
-            raise
+            self._forget(task.futures)
+            raise BackendUnavailable(self._why_broken) from error
         except RuntimeError as error:
+            self._forget(task.futures)
             raise InvalidArgument(f"the pool takes no configurations: {error}") from error
         with self._lock:
-            self._flying.update(dict.fromkeys(task.futures, remote))
+            self._flying.update(
+                dict.fromkeys((one for one in task.futures if one in self._flying), remote)
+            )
         remote.add_done_callback(lambda done: self._land(task, done))
 
     def _try_elsewhere(self, task: _Task, why: Exception) -> bool:
@@ -297,6 +352,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._is_closed = True
             if self._watch is not None:
                 self._watch.stop()
+            self._batches.close()
             flying = dict(self._flying)
             if not cancel:
                 while wait and self._flying:
@@ -304,7 +360,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 return
         for future, remote in flying.items():
             future.set_error(InvalidArgument("the executor was shut down before this was done"))
-            remote.cancel()
+            if remote is not None:
+                remote.cancel()
 
     def _refuse_if_over(self) -> None:
         if self._is_closed:
@@ -340,6 +397,9 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 future.set_result(results[place])
             else:
                 future.set_error(error)
+        self._forget(futures)
+
+    def _forget(self, futures: Sequence[EvalFuture]) -> None:
         with self._lock:
             for future in futures:
                 self._flying.pop(future, None)
@@ -349,6 +409,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         with self._lock:
             self._times[1] = time.monotonic()
             self._counts["finished"] += 1
+            self._batches.note_end()
             if result is not None:
                 self._counts["reused"] += result.reused
                 self._counts["failures"] += result.failed
