@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Example with its arguments: on the CPU device, and on a GPU.
 KERNELS = {
     "short": {"cpu": ("vector_add", "65536"), "gpu": ("stencil2d",)},
-    "long": {"cpu": ("nbody", "4096", "1"), "gpu": ("nbody", "262144", "1")},
+    "long": {"cpu": ("nbody", "4096", "1"), "gpu": ("nbody", "65536", "1")},
 }
 MNEME = [sys.executable, "-m", "mneme"]
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,18 @@ def test_jobs_share_a_study_and_go_on(record: Path, tmp_path: Path) -> None:
     assert trials(out) == 6
     summary = json.loads((out / "results" / "job-0" / "summary.json").read_text())
     assert summary["status"] == "completed"
+
+
+@pytest.mark.slow
+def test_a_job_names_a_winner_before_its_time_is_over(record: Path, tmp_path: Path) -> None:
+    out = scaffold("slurm", record, tmp_path, jobs=1, trials=100_000, preset="full")
+    end = str(int(time.time()) + 101)
+    done = run("bash", out / "tune.slurm", **SLURM_VARIABLES, SLURM_JOB_END_TIME=end)
+    assert done.returncode == 0, done.stderr
+    assert time.time() < int(end) - 60  # when Slurm interrupts
+    summary = json.loads((out / "results" / "job-0" / "summary.json").read_text())
+    assert summary["status"] == "timeout"
+    assert summary["gain"] is not None  # an interrupted search has none
 
 
 @pytest.mark.slow

@@ -139,26 +139,22 @@ class FuturesReplayExecutor(SubmittingExecutor):
             device=device,
             log_directory=None if log_directory is None else os.path.abspath(log_directory),  # noqa: PTH100
         )
-        self.iterations = iterations
-        self.warmup = warmup
+        self.iterations, self.warmup = iterations, warmup
         self._count_at_start = number_of_processes(pool)
         self.capacity = capacity or 2 * self._count_at_start
         self.workers: list[PoolProcess] = []
         self.left_out: dict[str, str] = {}
-        self._stop_above_ns = 0
+        self._stop_above_ns = self._busy_ns = 0
         self._pool = pool
         self._ir = b""
         self._ids = itertools.count()
-        self._lock = threading.Lock()
+        self._lock = self._landed = threading.Condition()
         # None: not sent yet.
         self._flying: dict[EvalFuture, Future[list[dict[str, Any]]] | None] = {}
         self._batches = Batches(self._send_together)
-        self._landed = threading.Condition(self._lock)
-        self._is_closed = False
-        self._why_broken = ""
+        self._is_closed, self._why_broken = False, ""
         self._watch: PoolWatch | None = None
         self._counts = {"submitted": 0, "finished": 0, "measured": 0, "reused": 0, "failures": 0}
-        self._busy_ns = 0
         self._times = [0.0, 0.0]
 
     def prepare(self) -> None:

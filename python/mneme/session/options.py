@@ -83,8 +83,12 @@ class TuneOptions(SearchedCodeNumbers):
     timeout: float | None = option(
         None, _SEARCH, "End the search after this time.", metavar="SECONDS", above=0
     )
-    times_everything: bool = False
-    """`timeout` is for the baseline and the last rounds, too, as far as can be foreseen."""
+    times_everything: bool = option(
+        False,
+        _SEARCH,
+        "--timeout covers the baseline and the last rounds, too, as far as can be foreseen.",
+        names=("--times-everything",),
+    )
     seed: int | None = option(
         None, _SEARCH, "Makes samplers repeat themselves.", metavar="N", least=0, most=_U32
     )
