@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -26,6 +27,7 @@ from mneme.measure.remote_evaluation import UnfitProcess, evaluate
 from mneme.optimize.options import OptimizeOptions
 from mneme.recording.inventory import find_record
 from mneme.session.events import TuneListener
+from mneme.session.option_files import read_options, write_options
 from mneme.session.options import TuneOptions
 from mneme.session.result_store import read_trials
 from mneme.session.session import TuningSession
@@ -93,6 +95,93 @@ def test_workers_of_dask_measure(recording: Path, tmp_path: Path) -> None:
     assert {one.result.device for one in trials if one.is_verified} == {"cpu"}
     assert every.returncode == 0, every.stderr
     assert len(list((tmp_path / "all").glob("*/summary.json"))) == 1
+
+
+@contextlib.contextmanager
+def dask_nodes(folder: Path, hosts: dict[str, str]) -> Iterator[tuple[str, dict[str, int]]]:
+    """Start a worker on each of these hosts, which are namespaces, after a command of the shell.
+
+    Yields what `--on` names, and the process of each worker.
+    """
+    pytest.importorskip("distributed")
+    if subprocess.run(["unshare", "-um", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("namespaces cannot be made: run as root")
+    named = ["--scheduler-file", str(folder / "scheduler.json"), "--no-dashboard"]
+    scheduler = [sys.executable, "-m", "dask", "scheduler", *named, "--host", "127.0.0.1"]
+    worker = [sys.executable, "-m", "dask", "worker", *named, "--nthreads", "1", "--no-nanny"]
+    started: dict[str, subprocess.Popen[bytes]] = {}
+    with (folder / "dask.log").open("wb") as log:
+        to_log: dict[str, Any] = {"stdout": log, "stderr": log, "cwd": folder}
+        started["scheduler"] = subprocess.Popen([*scheduler, "--port", "0"], **to_log)
+        for host, command in hosts.items():
+            script = f'hostname {host}; {command or ":"}; exec "$@"'
+            line = ["unshare", "-um", "sh", "-c", script, "sh", *worker]
+            started[host] = subprocess.Popen(line, **to_log)
+    try:
+        client = wait_for_client(folder / "scheduler.json")
+        client.wait_for_workers(len(hosts), timeout=60)
+        client.close()
+        yield f"dask://{folder}/scheduler.json", {one: started[one].pid for one in hosts}
+    finally:
+        for one in started.values():
+            one.kill()
+            one.wait(30)
+
+
+def wait_for_client(file: Path) -> Any:
+    distributed = pytest.importorskip("distributed")
+    end = time.monotonic() + 30
+    while not file.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    return distributed.Client(scheduler_file=str(file), set_as_default=False)
+
+
+def test_hosts_are_named_with_what_they_did(recording: Path, tmp_path: Path) -> None:
+    with dask_nodes(tmp_path, {"node1": "", "node2": ""}) as (on, _):
+        done = tune(recording, tmp_path / "results", "--on", on, *CPU)
+    assert done.returncode == 0, done.stderr
+    assert "by processes of" in done.stderr
+    nodes = json.loads((tmp_path / "results" / "summary.json").read_text())["executor"]["nodes"]
+    assert set(nodes) == {"node1", "node2"}
+    assert sum(one["finished"] for one in nodes.values()) >= 12
+    for host, node in nodes.items():
+        assert f"{host}: {node['finished']} configurations" in done.stderr
+
+
+def test_a_host_without_the_recording_is_left_out(recording: Path, tmp_path: Path) -> None:
+    hidden = f"mount -t tmpfs none {recording}"
+    with dask_nodes(tmp_path, {"node1": "", "node2": hidden}) as (on, _):
+        done = tune(recording, tmp_path / "results", "--on", on, *CPU)
+    assert done.returncode == 0, done.stderr
+    assert "is left out: node2: " in done.stderr
+    assert "by processes of node1" in done.stderr
+    trials = read_trials(tmp_path / "results")
+    assert {one.status for one in trials} <= {"verified", "failed_verification", "invalid_launch"}
+
+
+def test_what_a_killed_host_had_is_measured_by_another(recording: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    with dask_nodes(tmp_path, {"node1": "", "node2": ""}) as (on, pids):
+
+        class Listener(TuneListener):
+            def progress(self, *_: Any) -> None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pids["node2"], signal.SIGKILL)
+
+        options = TuneOptions(
+            record_database=recording,
+            device="cpu",
+            trials=40,
+            seed=1,
+            knowledge=False,
+            results_dir=results,
+            on=on,
+        )
+        session = TuningSession(options, Listener())
+        assert session.run() == 0, session.error
+    trials = read_trials(results)
+    assert len(trials) == 40
+    assert not [one.result.error for one in trials if one.result.worker_died]
 
 
 def test_optimize_searches_on_dask(tmp_path: Path) -> None:
@@ -250,3 +339,11 @@ def test_a_killed_rank_loses_nothing_that_finished(recording: Path, tmp_path: Pa
     done = tune(recording, results, "--resume", *CPU, trials=count + 5)
     assert done.returncode == 0, done.stderr
     assert len(read_trials(results)) >= count
+
+
+def test_a_config_file_names_a_cluster(tmp_path: Path) -> None:
+    file = tmp_path / "tune.yaml"
+    file.write_text("on: dask://node:8786\nsearch:\n  trials: 3\n")
+    assert read_options(file) == {"on": "dask://node:8786", "trials": 3}
+    write_options(file, TuneOptions(on="mpi"))
+    assert read_options(file)["on"] == "mpi"

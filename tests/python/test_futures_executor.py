@@ -229,9 +229,10 @@ def test_short_measurements_go_together(
 
     def evaluate(
         _spec: object, _number: int, configs: list[dict[str, Any]], *_: object
-    ) -> list[dict[str, Any]]:
+    ) -> dict[str, Any]:
         sizes.append(len(configs))
-        return [ExperimentResult(error=one["passes"]).to_dict() for one in configs]
+        results = [ExperimentResult(error=one["passes"]).to_dict() for one in configs]
+        return {"host": "node", "results": results}
 
     monkeypatch.setattr(futures_executor, "evaluate", evaluate)
     configs = [replace(config, passes=str(number)) for number in range(400)]
@@ -244,6 +245,7 @@ def test_short_measurements_go_together(
         assert 1 < max(sizes) <= 8
         last = executor.submit(configs[0])
     assert last.result(0) is not None
+    assert executor.nodes["node"].finished == len(configs) + 1
 
 
 def test_what_waits_to_be_sent_ends_with_the_executor(

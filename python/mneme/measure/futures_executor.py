@@ -7,6 +7,7 @@ import os
 import threading
 import time
 import warnings
+from collections import Counter
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from mneme.measure.pool_processes import PoolProcess, find_processes, number_of_
 from mneme.measure.pool_watch import PoolWatch
 from mneme.measure.remote_evaluation import RemoteSpec, UnfitProcess, evaluate
 from mneme.measure.replay_executor import ir_bytes
-from mneme.measure.statistics import ExecutorStatistics
+from mneme.measure.statistics import ExecutorStatistics, NodeStatistics
 from mneme.measure.submitting import SubmittingExecutor
 from mneme.mneme_types import ExperimentResult
 from mneme.recording.records import find_instance
@@ -71,6 +72,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
     Attributes:
         workers: The processes that can measure, once `prepare` has looked at them.
         left_out: Why a process cannot measure, by host or address.
+        nodes: What each host has done.
         can_pin: Whether `worker` selects the process that runs a configuration: no, the pool does.
     """
 
@@ -144,13 +146,13 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self.capacity = capacity or 2 * self._count_at_start
         self.workers: list[PoolProcess] = []
         self.left_out: dict[str, str] = {}
+        self.nodes: dict[str, NodeStatistics] = {}
         self._stop_above_ns = self._busy_ns = 0
         self._pool = pool
-        self._ir = b""
-        self._ids = itertools.count()
+        self._ir, self._ids = b"", itertools.count()
         self._lock = self._landed = threading.Condition()
         # None: not sent yet.
-        self._flying: dict[EvalFuture, Future[list[dict[str, Any]]] | None] = {}
+        self._flying: dict[EvalFuture, Future[dict[str, Any]] | None] = {}
         self._batches = Batches(self._send_together)
         self._is_closed, self._why_broken = False, ""
         self._watch: PoolWatch | None = None
@@ -170,6 +172,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
         found = find_processes(self._pool, self._spec)
         self._pool, self.workers, self.left_out = found.pool, found.usable, found.left_out
         self._spec = replace(self._spec, model=found.model)
+        for host, count in Counter(one.host for one in self.workers).items():
+            self.nodes[host] = NodeStatistics(processes=count)
         for place, why in self.left_out.items():
             warnings.warn(f"{place} is left out: {why}", RuntimeWarning, stacklevel=2)
         client = getattr(self._pool, "_client", None)
@@ -365,12 +369,12 @@ class FuturesReplayExecutor(SubmittingExecutor):
         if self._why_broken:
             raise BackendUnavailable(self._why_broken)
 
-    def _land(self, task: _Task, remote: Future[list[dict[str, Any]]]) -> None:
+    def _land(self, task: _Task, remote: Future[dict[str, Any]]) -> None:
         futures = task.futures
         error: MnemeError | None = None
         results: list[ExperimentResult] = []
         try:
-            results = [ExperimentResult.from_dict(one) for one in remote.result()]
+            results = self._results_of(remote.result())
         except CancelledError:
             error = InvalidArgument("the pool dropped this before it was done")
         except (UnfitProcess, ImportError) as failure:
@@ -394,6 +398,14 @@ class FuturesReplayExecutor(SubmittingExecutor):
             else:
                 future.set_error(error)
         self._forget(futures)
+
+    def _results_of(self, answer: dict[str, Any]) -> list[ExperimentResult]:
+        results = [ExperimentResult.from_dict(one) for one in answer["results"]]
+        with self._lock:
+            node = self.nodes.setdefault(answer["host"], NodeStatistics())
+            for one in results:
+                node.add(one)
+        return results
 
     def _forget(self, futures: Sequence[EvalFuture]) -> None:
         with self._lock:

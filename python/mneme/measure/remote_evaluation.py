@@ -121,8 +121,10 @@ def evaluate(
     configurations: Sequence[dict[str, Any]],
     ir: bytes,
     options: dict[str, Any],
-) -> list[dict[str, Any]]:
-    """Evaluate configurations in this process, in turn; return their results as plain values.
+) -> dict[str, Any]:
+    """Evaluate configurations in this process, in turn.
+
+    Returns the name of this host, "host", and the results as plain values, "results".
 
     Args:
         spec: What to open.
@@ -156,7 +158,8 @@ def evaluate(
     finally:
         with process.lock:
             opened.users -= 1
-    return [result.to_dict() for result in results if result is not None]
+    plain = [result.to_dict() for result in results if result is not None]
+    return {"host": os.uname().nodename, "results": plain}
 
 
 def _this_process() -> _Process:

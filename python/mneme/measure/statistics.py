@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-__all__ = ["ExecutorStatistics"]
+if TYPE_CHECKING:
+    from mneme.mneme_types import ExperimentResult
+
+__all__ = ["ExecutorStatistics", "NodeStatistics"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,3 +52,26 @@ class ExecutorStatistics:
     def busy_share(self) -> float:
         """Busy seconds per second, of all devices together."""
         return self.device_busy_seconds / self.wall_seconds if self.wall_seconds > 0 else 0.0
+
+
+@dataclass(slots=True, kw_only=True)
+class NodeStatistics:
+    """What one host of a pool has done."""
+
+    processes: int = 0
+    """Processes that measure there."""
+
+    finished: int = 0
+    """Configurations with a result."""
+
+    failures: int = 0
+    """Results with `failed` set."""
+
+    device_busy_seconds: float = 0.0
+    """All launches, on all its devices."""
+
+    def add(self, result: ExperimentResult) -> None:
+        """Count a result."""
+        self.finished += 1
+        self.failures += result.failed
+        self.device_busy_seconds += result.launched_ns * 1e-9

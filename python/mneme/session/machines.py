@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mneme.measure.statistics import NodeStatistics
     from mneme.session.events import TuneListener
     from mneme.session.result_store import ResultStore
 
-__all__ = ["count_workers", "prepare", "warn_of_machines"]
+__all__ = ["count_workers", "prepare", "report_nodes", "warn_of_machines"]
 
 
 def prepare(executor: Any, store: ResultStore, listener: TuneListener) -> None:  # noqa: ANN401
@@ -27,12 +28,30 @@ def prepare(executor: Any, store: ResultStore, listener: TuneListener) -> None: 
     for sentence in (str(one.message) for one in given):
         store.log(sentence)
         listener.warn(sentence)
-    if hosts := Counter(one.host for one in _pool_processes(executor)):
-        places = (f"{host} ({count})" if count > 1 else host for host, count in hosts.items())
+    if hosts := _nodes(executor):
+        counts = {host: node.processes for host, node in hosts.items()}
+        places = (f"{host} ({count})" if count > 1 else host for host, count in counts.items())
         model = _pool_processes(executor)[0].limits.name
         sentence = f"measuring on {model}, by processes of {', '.join(places)}"
         store.log(sentence)
         listener.note(sentence)
+
+
+def report_nodes(
+    executor: Any,  # noqa: ANN401 - an `Executor`
+    store: ResultStore,
+    listener: TuneListener,
+) -> dict[str, Any]:
+    """Report what each host of a pool has done; return it as plain values, by host."""
+    nodes = _nodes(executor)
+    seconds = executor.statistics.wall_seconds
+    for host, node in nodes.items() if len(nodes) > 1 else ():
+        busy = node.device_busy_seconds / (max(1, node.processes) * seconds) if seconds else 0.0
+        failed = f", {node.failures} of them failed" if node.failures else ""
+        sentence = f"{host}: {node.finished} configurations{failed}, busy {100 * busy:.0f} %"
+        store.log(sentence)
+        listener.note(sentence)
+    return {host: asdict(node) for host, node in nodes.items()}
 
 
 def count_workers(executor: Any, wanted: int) -> int:  # noqa: ANN401 - an `Executor`
@@ -50,6 +69,11 @@ def warn_of_machines(executor: Any, store: ResultStore, listener: TuneListener) 
     )
     store.log(sentence)
     listener.warn(sentence)
+
+
+def _nodes(executor: Any) -> dict[str, NodeStatistics]:  # noqa: ANN401
+    nodes: dict[str, NodeStatistics] = getattr(executor, "nodes", {})
+    return nodes
 
 
 def _pool_processes(executor: Any) -> list[Any]:  # noqa: ANN401

@@ -52,7 +52,9 @@ def read_options(path: str | Path) -> dict[str, Any]:
     for key, value in data.items():
         is_nested = str(key) == "search" and isinstance(value, Mapping)
         for name, one in value.items() if is_nested else ((key, value),):
-            flat[str(name).lstrip("-").replace("-", "_")] = one
+            # YAML takes the unquoted key `on` for the value true.
+            text = "on" if name is True else str(name)
+            flat[text.lstrip("-").replace("-", "_")] = one
     for name in _ABOUT_FILES:
         flat.pop(name, None)
     # The option's other name. A file may have both; the first is more specific.

@@ -304,6 +304,8 @@ class SessionRun:
             "busy_share": loop.progress.busy_share,
             "trials_per_second": loop.progress.rate,
         }
+        if nodes := machines.report_nodes(self._executor, self._store, self._listener):
+            self._exporter.statistics["nodes"] = nodes
 
     def _renew_executor(self, trials: Sequence[CompletedCandidate]) -> None:
         """Measure the best in new processes, in which no wrong configuration has run.
