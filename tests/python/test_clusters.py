@@ -19,12 +19,14 @@ from typing import Any
 import pytest
 
 from mneme.devices import DeviceLimits, choose_device, device_limits, use_limits
-from mneme.errors import BackendUnavailable, InvalidArgument
+from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
 from mneme.measure import pool_processes, pool_watch
 from mneme.measure.cluster import check_cluster, open_cluster
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.remote_evaluation import UnfitProcess, evaluate
+from mneme.measure.sent_recordings import find_sent, pack, remove_sent, send
 from mneme.optimize.options import OptimizeOptions
+from mneme.recording.directory import Recording
 from mneme.recording.inventory import find_record
 from mneme.session.events import TuneListener
 from mneme.session.option_files import read_options, write_options
@@ -148,15 +150,41 @@ def test_hosts_are_named_with_what_they_did(recording: Path, tmp_path: Path) -> 
         assert f"{host}: {node['finished']} configurations" in done.stderr
 
 
-def test_a_host_without_the_recording_is_left_out(recording: Path, tmp_path: Path) -> None:
-    hidden = f"mount -t tmpfs none {recording}"
+def test_a_host_without_the_recording_is_sent_it(recording: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch of node2"
+    scratch.mkdir()
+    hidden = f"mount -t tmpfs none {recording}; export TMPDIR='{scratch}'"
+    with dask_nodes(tmp_path, {"node1": "", "node2": hidden}) as (on, _):
+        done = tune(recording, tmp_path / "results", "--on", on, *CPU, trials=30)
+        assert not [one for one in scratch.rglob("*") if one.suffix in (".json", ".mneme")]
+    assert done.returncode == 0, done.stderr
+    assert "left out" not in done.stderr
+    nodes = json.loads((tmp_path / "results" / "summary.json").read_text())["executor"]["nodes"]
+    assert nodes["node2"]["finished"] > 0
+    trials = read_trials(tmp_path / "results")
+    assert {one.status for one in trials} <= {"verified", "failed_verification", "invalid_launch"}
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("mount -t tmpfs -o size=4k none $TMPDIR", "which has 0 MiB left; set TMPDIR"),
+        ("chmod 755 $TMPDIR; mkdir $TMPDIR/mneme-0-recordings; chown 1 $TMPDIR/*", "another user"),
+    ],
+    ids=["full", "foreign"],
+)
+def test_a_host_that_cannot_take_the_recording_is_left_out(
+    recording: Path, tmp_path: Path, command: str, why: str
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    hidden = f"mount -t tmpfs none {recording}; export TMPDIR={scratch}; {command}"
     with dask_nodes(tmp_path, {"node1": "", "node2": hidden}) as (on, _):
         done = tune(recording, tmp_path / "results", "--on", on, *CPU)
     assert done.returncode == 0, done.stderr
-    assert "is left out: node2: " in done.stderr
+    assert "is left out: " in done.stderr
+    assert why in done.stderr
     assert "by processes of node1" in done.stderr
-    trials = read_trials(tmp_path / "results")
-    assert {one.status for one in trials} <= {"verified", "failed_verification", "invalid_launch"}
 
 
 def test_what_a_killed_host_had_is_measured_by_another(recording: Path, tmp_path: Path) -> None:
@@ -347,3 +375,41 @@ def test_a_config_file_names_a_cluster(tmp_path: Path) -> None:
     assert read_options(file) == {"on": "dask://node:8786", "trials": 3}
     write_options(file, TuneOptions(on="mpi"))
     assert read_options(file)["on"] == "mpi"
+
+
+def test_only_what_a_launch_needs_is_sent(tmp_path: Path) -> None:
+    folder = tmp_path / "recording"
+    done = mneme("record", "-rdb", folder, *CPU, "--", PROGRAM.parent / "spmv_cg")
+    assert done.returncode == 0, done.stderr
+    record = max(Recording(folder).values(), key=len)
+    assert len(record) > 1
+    package, last = min(
+        ((pack(record.path, one), one) for one in record), key=lambda it: it[0].bytes
+    )
+    files = {one.name for one in folder.iterdir() if one.suffix in (".json", ".mneme", ".bc")}
+    assert list(package.digests)[-1] == record.path.name
+    assert set(package.digests) < files
+    assert package.bytes == sum((folder / one).stat().st_size for one in package.digests)
+    send(package, "sender", lambda function, *given: function(*given))
+    try:
+        sent = find_sent("sender", package.name, str(record.path))
+        assert sent is not None
+        done = mneme("replay", "-rdb", sent, "-rid", last, *CPU)
+        assert done.returncode == 0, done.stderr
+        assert "exact" in done.stdout + done.stderr
+    finally:
+        remove_sent("sender")
+    assert find_sent("sender", package.name, str(record.path)) is None
+
+
+def test_damaged_pieces_are_refused(recording: Path, tmp_path: Path) -> None:
+    record = find_record(recording)
+    package = pack(record.path, next(iter(record)))
+
+    def damage(function: Any, *given: Any) -> None:
+        function(*(one[:-1] if isinstance(one, bytes) else one for one in given))
+
+    with pytest.raises(IoFailed, match="arrived damaged"):
+        send(package, "damaged", damage)
+    assert find_sent("damaged", package.name, str(record.path)) is None
+    remove_sent("damaged")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.install.hints import package_hint
+from mneme.measure.sent_recordings import remove_sent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +92,11 @@ def _dask_pool(on: str) -> Iterator[Any]:
                 f"the Dask scheduler at '{on}' has had no worker for {_WORKER_SECONDS:g} s; start "
                 "them with 'dask worker'"
             ) from error
-        yield client.get_executor()
+        try:
+            yield client.get_executor()
+        finally:
+            with contextlib.suppress(Exception):  # the cluster may be gone
+                client.run(remove_sent, client.id)
 
 
 @contextlib.contextmanager

@@ -19,6 +19,7 @@ from mneme.measure.pool_processes import PoolProcess, find_processes, number_of_
 from mneme.measure.pool_watch import PoolWatch
 from mneme.measure.remote_evaluation import RemoteSpec, UnfitProcess, evaluate
 from mneme.measure.replay_executor import ir_bytes
+from mneme.measure.sent_recordings import digest_of
 from mneme.measure.statistics import ExecutorStatistics, NodeStatistics
 from mneme.measure.submitting import SubmittingExecutor
 from mneme.mneme_types import ExperimentResult
@@ -59,8 +60,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
     """Evaluates configurations with any `concurrent.futures.Executor`. Thread-safe.
 
     Dask (`client.get_executor()`), mpi4py, Parsl, Flux and Python itself have one. Each process of
-    the pool opens the recording once and keeps it open; its path must be the same everywhere.
-    Processes without `device` or MNEME_DEVICE each take a GPU of their machine that no other one
+    the pool opens the recording once and keeps it open; its path must be the same everywhere,
+    but hosts of a Dask cluster that do not see it there are sent what the launch needs. Processes without `device` or MNEME_DEVICE each take a GPU of their machine that no other one
     uses.
 
     Configurations in flight in a pool's process that dies give failed results (`worker_died`). A
@@ -133,6 +134,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._spec = RemoteSpec(
             record_db=str(path.absolute()),
             record_id=found_id,
+            digest=digest_of(path),
+            sender=str(getattr(getattr(pool, "_client", None), "id", "")),
             iterations=iterations,
             warmup=warmup,
             tolerances=tuple(tolerances),

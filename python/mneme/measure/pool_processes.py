@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections import Counter
 from concurrent.futures import wait
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import mneme
 from mneme.devices import DeviceLimits
 from mneme.errors import BackendUnavailable, MnemeError
-from mneme.measure.remote_evaluation import examine
+from mneme.measure.remote_evaluation import LacksRecording, examine
+from mneme.measure.sent_recordings import Package, pack, send
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -46,6 +48,8 @@ class PoolProcesses:
     by_address: dict[str, PoolProcess] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     """Why a process cannot measure, by host or address."""
+    package: Package | None = None
+    """The recording, if it was sent."""
 
     @property
     def usable(self) -> list[PoolProcess]:
@@ -61,7 +65,8 @@ class PoolProcesses:
 def find_processes(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
     """Look at each process: mneme of this version, the recording, a device.
 
-    Times of different models cannot be compared, so the model that most processes have is used.
+    Hosts of a Dask cluster that do not have the recording are sent it. Times of different models
+    cannot be compared, so the model that most processes have is used.
 
     Raises:
         BackendUnavailable: If there is no process that can measure.
@@ -105,13 +110,24 @@ def number_of_processes(pool: Executor) -> int:
 def _of_dask(pool: Any, client: Any, spec: RemoteSpec) -> PoolProcesses:  # noqa: ANN401 - of Dask
     found = PoolProcesses(pool=pool)
     for address in list(client.nthreads()):
+        run = functools.partial(_run, client, address)
         try:
-            (answer,) = client.run(examine, spec, mneme.__version__, 0, workers=[address]).values()
+            try:
+                answer = run(examine, spec, mneme.__version__, 0)
+            except LacksRecording:
+                found.package = found.package or pack(spec.record_db, str(spec.record_id))
+                send(found.package, spec.sender, run)
+                answer = run(examine, spec, mneme.__version__, 0)
         except Exception as error:  # noqa: BLE001 - whatever the worker raised
             found.left_out[address] = _reason(error)
         else:
             found.by_address[address] = _process(answer)
     return found
+
+
+def _run(client: Any, address: str, function: Any, *arguments: Any) -> Any:  # noqa: ANN401
+    (answer,) = client.run(function, *arguments, workers=[address]).values()
+    return answer
 
 
 def _of_pool(pool: Executor, spec: RemoteSpec) -> PoolProcesses:

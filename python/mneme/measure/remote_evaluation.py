@@ -20,6 +20,7 @@ import mneme
 from mneme.devices import device_by_number, device_limits, list_devices
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.measure.sent_recordings import digest_of, find_sent
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from mneme.measure.measuring import Measuring
     from mneme.measure.tolerance import Tolerance
 
-__all__ = ["RemoteSpec", "UnfitProcess", "evaluate", "examine"]
+__all__ = ["LacksRecording", "RemoteSpec", "UnfitProcess", "evaluate", "examine"]
 
 # A process that cannot measure waits this long, so that tasks come to others meanwhile.
 _PAUSE_SECONDS = 0.5
@@ -38,6 +39,10 @@ _PAUSE_SECONDS = 0.5
 
 class UnfitProcess(BackendUnavailable):
     """A process of a pool that cannot measure, whatever the configuration; names its host."""
+
+
+class LacksRecording(UnfitProcess):
+    """A process that could measure if it had the recording."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +58,10 @@ class RemoteSpec:
     timeout: float | None
     device: str | None
     log_directory: str | None
+    digest: str = ""
+    """Of the record file; empty: any file of that name is the one that is meant."""
+    sender: str = ""
+    """Who may have sent the recording to this machine; empty: nobody."""
     model: str = ""
     """The vendor's name of the device that measures; empty: any."""
 
@@ -101,14 +110,28 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
     if mneme.__version__ != version:
         raise _unfit(f"has mneme {mneme.__version__}, not {version}")
     try:
-        path, record_id = find_instance(spec.record_db, spec.record_id)
+        path, record_id = find_instance(_record_file(spec), spec.record_id)
         RecordedExecution.from_json(path).get(record_id)
         process = _this_process()
         with process.lock:
             limits = device_limits(spec.device or _claim_device(process))
+    except LacksRecording:
+        raise
     except MnemeError as error:
         raise _unfit(str(error)) from error
     return {"host": os.uname().nodename, "pid": os.getpid(), "limits": asdict(limits)}
+
+
+def _record_file(spec: RemoteSpec) -> str:
+    """Return the record file here: at its own place, or where it was sent."""
+    is_there = Path(spec.record_db).is_file()
+    if is_there and spec.digest in ("", digest_of(spec.record_db)):
+        return spec.record_db
+    sent = find_sent(spec.sender, spec.digest, spec.record_db) if spec.sender else None
+    if sent is not None:
+        return str(sent)
+    what = "is another recording" if is_there else "does not exist"
+    raise LacksRecording(f"{os.uname().nodename}: '{spec.record_db}' {what} there")
 
 
 def _unfit(why: str) -> UnfitProcess:
@@ -182,7 +205,7 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
         _check_model(spec, device)
         threads = _threads_of_process() if device != "cpu" else 0
         executor = AsyncReplayExecutor(
-            spec.record_db,
+            _record_file(spec),
             spec.record_id,
             spec.iterations,
             _log_directory(spec.log_directory) if logs is None else logs.name,
