@@ -60,9 +60,9 @@ class FuturesReplayExecutor(SubmittingExecutor):
     """Evaluates configurations with any `concurrent.futures.Executor`. Thread-safe.
 
     Dask (`client.get_executor()`), mpi4py, Parsl, Flux and Python itself have one. Each process of
-    the pool opens the recording once and keeps it open; its path must be the same everywhere,
-    but hosts of a Dask cluster that do not see it there are sent what the launch needs. Processes without `device` or MNEME_DEVICE each take a GPU of their machine that no other one
-    uses.
+    the pool opens the recording once and keeps it open. Its path must be the same everywhere; hosts
+    of a Dask cluster that do not see it there are sent what the launch needs. Processes without
+    `device` or MNEME_DEVICE each take a GPU of their machine that no other one uses.
 
     Configurations in flight in a pool's process that dies give failed results (`worker_died`). A
     pool that is broken by this, such as Python's own, takes no more configurations.
