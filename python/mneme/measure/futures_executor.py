@@ -134,8 +134,6 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._spec = RemoteSpec(
             record_db=str(path.absolute()),
             record_id=found_id,
-            digest=digest_of(path),
-            sender=str(getattr(getattr(pool, "_client", None), "id", "")),
             iterations=iterations,
             warmup=warmup,
             tolerances=tuple(tolerances),
@@ -172,6 +170,9 @@ class FuturesReplayExecutor(SubmittingExecutor):
         Raises:
             BackendUnavailable: If no process can measure.
         """
+        client = getattr(self._pool, "_client", None)
+        digest, sender = digest_of(self._spec.record_db), str(getattr(client, "id", ""))
+        self._spec = replace(self._spec, digest=digest, sender=sender)
         found = find_processes(self._pool, self._spec)
         self._pool, self.workers, self.left_out = found.pool, found.usable, found.left_out
         self._spec = replace(self._spec, model=found.model)
@@ -179,7 +180,6 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self.nodes[host] = NodeStatistics(processes=count)
         for place, why in self.left_out.items():
             warnings.warn(f"{place} is left out: {why}", RuntimeWarning, stacklevel=2)
-        client = getattr(self._pool, "_client", None)
         if client is not None and self._watch is None:
             self._watch = PoolWatch(client, self._lose)
 

@@ -61,7 +61,7 @@ class RemoteSpec:
     digest: str = ""
     """Of the record file; empty: any file of that name is the one that is meant."""
     sender: str = ""
-    """Who may have sent the recording to this machine; empty: nobody."""
+    """The search that may have sent the recording to this machine; empty: none."""
     model: str = ""
     """The vendor's name of the device that measures; empty: any."""
 
