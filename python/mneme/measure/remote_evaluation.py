@@ -59,7 +59,7 @@ class RemoteSpec:
     device: str | None
     log_directory: str | None
     digest: str = ""
-    """Of the record file; empty: any file of that name is the one that is meant."""
+    """The digest of the record file; empty: any file of that name is meant."""
     sender: str = ""
     """The search that may have sent the recording to this machine; empty: none."""
     model: str = ""
