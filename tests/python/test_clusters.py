@@ -100,7 +100,9 @@ def test_workers_of_dask_measure(recording: Path, tmp_path: Path) -> None:
 
 
 @contextlib.contextmanager
-def dask_nodes(folder: Path, hosts: dict[str, str]) -> Iterator[tuple[str, dict[str, int]]]:
+def dask_nodes(
+    folder: Path, hosts: dict[str, str], *options: str
+) -> Iterator[tuple[str, dict[str, int]]]:
     """Start a worker on each of these hosts, which are namespaces, after a command of the shell.
 
     Yields what `--on` names, and the process of each worker.
@@ -114,7 +116,7 @@ def dask_nodes(folder: Path, hosts: dict[str, str]) -> Iterator[tuple[str, dict[
     started: dict[str, subprocess.Popen[bytes]] = {}
     with (folder / "dask.log").open("wb") as log:
         to_log: dict[str, Any] = {"stdout": log, "stderr": log, "cwd": folder}
-        started["scheduler"] = subprocess.Popen([*scheduler, "--port", "0"], **to_log)
+        started["scheduler"] = subprocess.Popen([*scheduler, "--port", "0", *options], **to_log)
         for host, command in hosts.items():
             script = f'hostname {host}; {command or ":"}; exec "$@"'
             line = ["unshare", "-um", "sh", "-c", script, "sh", *worker]
@@ -135,7 +137,9 @@ def wait_for_client(file: Path) -> Any:
     end = time.monotonic() + 30
     while not file.exists() and time.monotonic() < end:
         time.sleep(0.05)
-    return distributed.Client(scheduler_file=str(file), set_as_default=False)
+    pytest.importorskip("dask").config.refresh()  # a test has set variables
+    security = distributed.Security()
+    return distributed.Client(scheduler_file=str(file), security=security, set_as_default=False)
 
 
 def test_hosts_are_named_with_what_they_did(recording: Path, tmp_path: Path) -> None:
@@ -210,6 +214,35 @@ def test_what_a_killed_host_had_is_measured_by_another(recording: Path, tmp_path
     trials = read_trials(results)
     assert len(trials) == 40
     assert not [one.result.error for one in trials if one.result.worker_died]
+
+
+def test_certificates_are_those_of_dask(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is not installed")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = ["-keyout", key, "-out", certificate, "-days", "1", "-subj", "/CN=mneme"]
+    line = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", *map(str, made)]
+    subprocess.run(line, check=True, capture_output=True)
+    prefix = "DASK_DISTRIBUTED__COMM__TLS__"
+    variables = {f"{prefix}CA_FILE": str(certificate)}
+    for role in ("SCHEDULER", "WORKER", "CLIENT"):
+        variables[f"{prefix}{role}__CERT"] = str(certificate)
+        variables[f"{prefix}{role}__KEY"] = str(key)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with dask_nodes(tmp_path, {"node1": ""}, "--protocol", "tls") as (on, _):
+        assert json.loads((tmp_path / "scheduler.json").read_text())["address"].startswith("tls")
+        safe = tune(recording, tmp_path / "safe", "--on", on, *CPU)
+        for name in variables:
+            monkeypatch.delenv(name)
+        without = tune(recording, tmp_path / "without", "--on", on, *CPU)
+    assert safe.returncode == 0, safe.stderr
+    assert without.returncode == 6
+    assert len(without.stderr.splitlines()) == 1
+    assert "check your TLS configuration" in without.stderr
 
 
 def test_optimize_searches_on_dask(tmp_path: Path) -> None:

@@ -7,7 +7,11 @@ job that has its nodes already.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import json
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mneme.errors import BackendUnavailable, InvalidArgument
@@ -25,6 +29,7 @@ _MPI: Final = "mpi"
 _DASK: Final = {"dask": "tcp", "dask+tls": "tls"}
 _DASK_EXTRA: Final = "'mneme-gpu[dask]'"
 _CONNECT_SECONDS: Final = 10.0
+_POLL_SECONDS: Final = 0.1
 _WORKER_SECONDS: Final = 60.0
 _EXAMPLES: Final = "dask://HOST:PORT, dask:///PATH/TO/scheduler.json, or mpi"
 
@@ -71,16 +76,13 @@ def _dask_pool(on: str) -> Iterator[Any]:
         raise BackendUnavailable(
             f"--on {on} needs Dask: {package_hint('distributed', _DASK_EXTRA)} ({error})"
         ) from error
-    scheme, _, place = on.partition("://")
-    named: dict[str, Any] = (
-        {"scheduler_file": place}
-        if place.startswith("/")
-        else {"address": f"{_DASK[scheme]}://{place}"}
-    )
     make_client: Any = dask.Client  # has no types
     try:
-        client = make_client(**named, timeout=_CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
+        address = _address_of(on)
+        # A client that cannot connect says so at length, when it is thrown away.
+        asyncio.run(_try_to_connect(address))
+        client = make_client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise BackendUnavailable(
             f"no Dask scheduler answers at '{on}' ({error}); start one with 'dask scheduler'"
         ) from error
@@ -97,6 +99,30 @@ def _dask_pool(on: str) -> Iterator[Any]:
         finally:
             with contextlib.suppress(Exception):  # the cluster may be gone
                 client.run(remove_sent, client.id)
+
+
+def _address_of(on: str) -> str:
+    """Return what Dask calls a scheduler, which may still be starting.
+
+    Raises:
+        OSError, ValueError: If its file does not appear, or is not one.
+    """
+    scheme, _, place = on.partition("://")
+    if not place.startswith("/"):
+        return f"{_DASK[scheme]}://{place}"
+    end = time.monotonic() + _CONNECT_SECONDS
+    while not Path(place).exists() and time.monotonic() < end:
+        time.sleep(_POLL_SECONDS)
+    return str(json.loads(Path(place).read_text())["address"])
+
+
+async def _try_to_connect(address: str) -> None:
+    import distributed  # noqa: PLC0415 - large, and optional
+
+    dask: Any = distributed  # has no types
+    secrets = dask.Security().get_connection_args("client")
+    connection = await dask.comm.connect(address, timeout=_CONNECT_SECONDS, **secrets)
+    await connection.close()
 
 
 @contextlib.contextmanager
