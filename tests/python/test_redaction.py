@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import optuna
@@ -140,3 +143,17 @@ def test_old_files_that_hold_a_password_are_quoted_without(
     with pytest.raises(InvalidArgument) as refusal:
         trusted_options.check_trusted(path, {"optuna_storage": "mysql://me:hidden@host/db"}, {})
     assert "--optuna-storage mysql://me@host/db" in str(refusal.value)
+
+
+def test_a_password_among_the_arguments_is_named_as_visible(tmp_path: Path) -> None:
+    url = "postgresql://me:s3cr3t@127.0.0.1:1/study"
+    line = [sys.executable, "-m", "mneme", "tune", "-rdb", str(tmp_path), "--trials", "1"]
+    hidden = {**os.environ, STORAGE_VARIABLE: url}
+    told = []
+    for more, environment in (["--optuna-storage", url], dict(os.environ)), ([], hidden):
+        done = subprocess.run(
+            [*line, *more], capture_output=True, text=True, check=False, env=environment, timeout=60
+        )
+        assert "s3cr3t" not in done.stdout + done.stderr
+        told.append("visible to everybody on this machine" in done.stderr)
+    assert told == [True, False]

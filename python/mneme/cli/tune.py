@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import fields
 from inspect import Signature
 from typing import TYPE_CHECKING, Any
@@ -49,9 +50,23 @@ def _tune(given: dict[str, Any]) -> int:
         return 0
     if not options.quiet:
         _tell_unused(given, options)
+        _warn_of_password(options)
     interrupt_on_request()
     with listener_for(options) as listener:
         return TuningSession(options, listener).run()
+
+
+def _warn_of_password(options: TuneOptions) -> None:
+    """Warn of a password among the arguments, which every user of this machine can list."""
+    from mneme.cli._console import say  # noqa: PLC0415 - `--help` stays light
+    from mneme.files.redaction import has_secret  # noqa: PLC0415
+
+    url = options.optuna_storage or ""
+    if has_secret(url) and any(url in one for one in sys.argv):
+        say(
+            "the password in --optuna-storage is visible to everybody on this machine, in the "
+            "list of processes; set MNEME_STUDY_STORAGE instead"
+        )
 
 
 def _tell_unused(given: dict[str, Any], options: TuneOptions) -> None:
