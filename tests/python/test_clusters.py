@@ -105,7 +105,7 @@ def dask_nodes(
 ) -> Iterator[tuple[str, dict[str, int]]]:
     """Start a worker on each of these hosts, which are namespaces, after a command of the shell.
 
-    Yields what `--on` names, and the process of each worker.
+    Yields what `--on` names, and the process of each worker and of the scheduler.
     """
     pytest.importorskip("distributed")
     if subprocess.run(["unshare", "-um", "true"], capture_output=True, check=False).returncode:
@@ -125,7 +125,8 @@ def dask_nodes(
         client = wait_for_client(folder / "scheduler.json")
         client.wait_for_workers(len(hosts), timeout=60)
         client.close()
-        yield f"dask://{folder}/scheduler.json", {one: started[one].pid for one in hosts}
+        pids = {name: process.pid for name, process in started.items()}
+        yield f"dask://{folder}/scheduler.json", pids
     finally:
         for one in started.values():
             one.kill()
@@ -243,6 +244,31 @@ def test_certificates_are_those_of_dask(
     assert without.returncode == 6
     assert len(without.stderr.splitlines()) == 1
     assert "check your TLS configuration" in without.stderr
+
+
+def test_a_killed_scheduler_ends_the_search(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_watch, "PATIENCE_SECONDS", 1.0)
+    results = tmp_path / "results"
+    with dask_nodes(tmp_path, {"node1": ""}) as (on, pids):
+
+        class Listener(TuneListener):
+            def progress(self, *_: Any) -> None:
+                os.kill(pids["scheduler"], signal.SIGKILL)
+
+        options = TuneOptions(
+            record_database=recording,
+            device="cpu",
+            trials=1000,
+            knowledge=False,
+            results_dir=results,
+            on=on,
+        )
+        session = TuningSession(options, Listener())
+        assert session.run() == 6
+    assert f"--resume --results-dir {results}" in session.error
+    assert read_trials(results)
 
 
 def test_optimize_searches_on_dask(tmp_path: Path) -> None:

@@ -190,9 +190,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             flying = dict(self._flying)
             self._flying.clear()
             self._landed.notify_all()
-        for future, remote in flying.items():
-            if remote is not None:
-                remote.cancel()
+        for future in flying:
             future.set_error(BackendUnavailable(why))
 
     @property
@@ -324,6 +322,9 @@ class FuturesReplayExecutor(SubmittingExecutor):
         except RuntimeError as error:
             self._forget(task.futures)
             raise InvalidArgument(f"the pool takes no configurations: {error}") from error
+        except Exception as error:  # such as Dask's own of a scheduler that is gone
+            self._forget(task.futures)
+            raise BackendUnavailable(f"the pool takes no configurations: {error}") from error
         with self._lock:
             self._flying.update(
                 dict.fromkeys((one for one in task.futures if one in self._flying), remote)
@@ -361,9 +362,10 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 while wait and self._flying:
                     self._landed.wait()
                 return
+            self._flying.clear()
         for future, remote in flying.items():
             future.set_error(InvalidArgument("the executor was shut down before this was done"))
-            if remote is not None:
+            if remote is not None and not self._why_broken:
                 remote.cancel()
 
     def _refuse_if_over(self) -> None:
