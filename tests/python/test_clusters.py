@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,15 +24,18 @@ from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
 from mneme.measure import pool_processes, pool_watch
 from mneme.measure.cluster import check_cluster, open_cluster
 from mneme.measure.futures_executor import FuturesReplayExecutor
+from mneme.measure.pool_processes import PoolProcess
 from mneme.measure.remote_evaluation import UnfitProcess, evaluate
 from mneme.measure.sent_recordings import find_sent, pack, remove_sent, send
+from mneme.measure.statistics import NodeStatistics
 from mneme.optimize.options import OptimizeOptions
 from mneme.recording.directory import Recording
 from mneme.recording.inventory import find_record
+from mneme.session import machines
 from mneme.session.events import TuneListener
 from mneme.session.option_files import read_options, write_options
 from mneme.session.options import TuneOptions
-from mneme.session.result_store import read_trials
+from mneme.session.result_store import ResultStore, read_trials
 from mneme.session.session import TuningSession
 from native_parts import needs_native
 
@@ -472,3 +476,22 @@ def test_damaged_pieces_are_refused(recording: Path, tmp_path: Path) -> None:
         send(package, "damaged", damage)
     assert find_sent("damaged", package.name, str(record.path)) is None
     remove_sent("damaged")
+
+
+@pytest.mark.parametrize(
+    ("device", "threads", "is_warned"),
+    [("cuda:0", 1, True), ("cuda:0", 8, False), ("cpu", 1, False)],
+)
+def test_workers_with_one_thread_are_warned_of(
+    tmp_path: Path, device: str, threads: int, is_warned: bool
+) -> None:
+    limits = DeviceLimits(id=device, name="H")
+    process = PoolProcess(host="node1", pid=1, limits=limits, threads=threads)
+
+    nodes = {"node1": NodeStatistics(processes=1)}
+    executor = SimpleNamespace(workers=[process], nodes=nodes, prepare=lambda: None)
+    told: list[str] = []
+    listener = TuneListener()
+    listener.warn = told.append  # type: ignore[method-assign]
+    machines.prepare(executor, ResultStore(tmp_path), listener)
+    assert ["--nthreads N" in one for one in told] == [True] * is_warned

@@ -33,6 +33,9 @@ class PoolProcess:
     pid: int
     limits: DeviceLimits
 
+    threads: int = 0
+    """Tasks that the scheduler gives it at a time; 0 if unknown."""
+
     @property
     def device(self) -> str:
         """Its device, as in `--device`."""

@@ -96,7 +96,7 @@ _process = _Process()
 
 
 def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
-    """Return host and process id of this process, and the limits of its device.
+    """Return the fields of this process's `PoolProcess` as plain values.
 
     Args:
         spec: What it is to open.
@@ -119,7 +119,12 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
         raise
     except MnemeError as error:
         raise _unfit(str(error)) from error
-    return {"host": os.uname().nodename, "pid": os.getpid(), "limits": asdict(limits)}
+    return {
+        "host": os.uname().nodename,
+        "pid": os.getpid(),
+        "limits": asdict(limits),
+        "threads": _threads_of_process(),
+    }
 
 
 def _record_file(spec: RemoteSpec) -> str:

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from mneme.session.events import TuneListener
     from mneme.session.result_store import ResultStore
 
+_ONE_THREAD = (
+    "workers with one thread compile and measure in turn; start them with 'dask worker --nthreads "
+    "N', N cores for each GPU, and they try several times as many configurations a second"
+)
+
 __all__ = ["count_workers", "prepare", "report_nodes", "warn_of_machines"]
 
 
@@ -35,6 +40,8 @@ def prepare(executor: Any, store: ResultStore, listener: TuneListener) -> None: 
         sentence = f"measuring on {model}, by processes of {', '.join(places)}"
         store.log(sentence)
         listener.note(sentence)
+        if any(one.threads == 1 and one.device != "cpu" for one in _pool_processes(executor)):
+            listener.warn(_ONE_THREAD)
 
 
 def report_nodes(
