@@ -38,7 +38,8 @@ class UnequalPool(Executor):
     def submit(self, _: Callable[..., Any], *arguments: Any, **__: Any) -> Future[Any]:
         speed = self._rng.choice(SPEEDS)
         task: Future[Any] = Future()
-        task.set_result([self._replay(one, speed) for one in arguments[2]])
+        results = [self._replay(one, speed) for one in arguments[2]]
+        task.set_result({"host": "node", "results": results})
         return task
 
     def _replay(self, plain: dict[str, Any], speed: float) -> dict[str, Any]:
