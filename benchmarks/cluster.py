@@ -3,8 +3,8 @@
     python benchmarks/cluster.py [--device cpu] [--gpus N] [--trials N]
 
 Tunes a short and a longer kernel with one process per GPU: the local pool, Dask's workers with one
-thread and with several, and MPI's ranks. What is
-counted is the search alone, without the start and the last rounds.
+thread and with several, and MPI's ranks. The rate is that of the search alone, without the start and
+the last rounds.
 """
 
 from __future__ import annotations

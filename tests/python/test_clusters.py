@@ -87,6 +87,18 @@ def tune(
     return mneme("tune", "-rdb", recording, *known, *more, **how)
 
 
+def options_for(recording: Path, results: Path, trials: int, on: str) -> TuneOptions:
+    return TuneOptions(
+        record_database=recording,
+        device="cpu",
+        trials=trials,
+        seed=1,
+        knowledge=False,
+        results_dir=results,
+        on=on,
+    )
+
+
 def test_workers_of_dask_measure(recording: Path, tmp_path: Path) -> None:
     with dask_cluster(2) as cluster:
         on = address_of(cluster)
@@ -205,16 +217,7 @@ def test_what_a_killed_host_had_is_measured_by_another(recording: Path, tmp_path
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pids["node2"], signal.SIGKILL)
 
-        options = TuneOptions(
-            record_database=recording,
-            device="cpu",
-            trials=40,
-            seed=1,
-            knowledge=False,
-            results_dir=results,
-            on=on,
-        )
-        session = TuningSession(options, Listener())
+        session = TuningSession(options_for(recording, results, 40, on), Listener())
         assert session.run() == 0, session.error
     trials = read_trials(results)
     assert len(trials) == 40
@@ -261,15 +264,7 @@ def test_a_killed_scheduler_ends_the_search(
             def progress(self, *_: Any) -> None:
                 os.kill(pids["scheduler"], signal.SIGKILL)
 
-        options = TuneOptions(
-            record_database=recording,
-            device="cpu",
-            trials=1000,
-            knowledge=False,
-            results_dir=results,
-            on=on,
-        )
-        session = TuningSession(options, Listener())
+        session = TuningSession(options_for(recording, results, 1000, on), Listener())
         assert session.run() == 6
     assert f"--resume --results-dir {results}" in session.error
     assert read_trials(results)
@@ -316,16 +311,8 @@ def test_a_pool_that_loses_its_workers_ends_the_search(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool_watch, "PATIENCE_SECONDS", 1.0)
-    options = TuneOptions(
-        record_database=recording,
-        device="cpu",
-        trials=60,
-        seed=1,
-        knowledge=False,
-        results_dir=tmp_path / "results",
-    )
     with dask_cluster(1) as cluster:
-        options.on = address_of(cluster)
+        options = options_for(recording, tmp_path / "results", 60, address_of(cluster))
 
         class Listener(TuneListener):
             def progress(self, *_: Any) -> None:
@@ -376,6 +363,8 @@ def test_a_process_with_another_model_measures_nothing(recording: Path) -> None:
     assert spec.model == device_limits("cpu").name
     with pytest.raises(UnfitProcess, match=r"measures on .*, the others on another"):
         evaluate(replace(spec, model="another"), 0, [], b"", {})
+    with pytest.raises(UnfitProcess, match="is another recording there"):
+        evaluate(replace(spec, digest="0" * 32), 0, [], b"", {})
 
 
 def test_limits_are_those_of_the_device_that_measures() -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from mneme.devices import DeviceInfo
 from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument
-from mneme.measure import futures_executor
+from mneme.measure import batches, futures_executor
 from mneme.measure import remote_evaluation as _remote_evaluation
 from mneme.measure.async_executor import AsyncReplayExecutor, as_completed
 from mneme.measure.futures_executor import FuturesReplayExecutor
@@ -235,6 +235,7 @@ def test_short_measurements_go_together(
         return {"host": "node", "results": results}
 
     monkeypatch.setattr(futures_executor, "evaluate", evaluate)
+    monkeypatch.setattr(batches, "_BATCH_SECONDS", 1e9)  # on a busy machine, too
     configs = [replace(config, passes=str(number)) for number in range(400)]
     with ThreadPoolExecutor(1) as pool, executor_of(pool, record) as executor:
         for one in configs[:40]:  # how long they take is found out

@@ -82,14 +82,14 @@ def _dask_pool(on: str) -> Iterator[Any]:
         # A client that cannot connect says so at length, when it is thrown away.
         asyncio.run(_try_to_connect(address))
         client = make_client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError, RuntimeError) as error:
+    except (OSError, ValueError, TypeError, RuntimeError, asyncio.TimeoutError) as error:
         raise BackendUnavailable(
             f"no Dask scheduler answers at '{on}' ({error}); start one with 'dask scheduler'"
         ) from error
     with client:
         try:
             client.wait_for_workers(1, timeout=_WORKER_SECONDS)
-        except TimeoutError as error:
+        except (TimeoutError, asyncio.TimeoutError) as error:  # two classes before Python 3.11
             raise BackendUnavailable(
                 f"the Dask scheduler at '{on}' has had no worker for {_WORKER_SECONDS:g} s; start "
                 "them with 'dask worker'"
