@@ -7,8 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -262,3 +263,23 @@ def test_what_waits_to_be_sent_ends_with_the_executor(
     with pytest.raises(InvalidArgument, match="takes no configurations"):
         late.result(30)
     executor.shutdown()
+
+
+def test_an_executor_that_was_cancelled_waits_for_nothing(
+    record: RecordedExecution, config: ExperimentConfiguration
+) -> None:
+    class Stuck(ThreadPoolExecutor):
+        def submit(self, *_: Any, **__: Any) -> Future[Any]:  # type: ignore[override]
+            running: Future[Any] = Future()
+            running.set_running_or_notify_cancel()
+            return running
+
+    executor = executor_of(Stuck(1), record)
+    lost = executor.submit(config)
+    executor.shutdown(cancel=True)
+    with pytest.raises(InvalidArgument, match="shut down before"):
+        lost.result(0)
+    end = threading.Thread(target=executor.shutdown, daemon=True)
+    end.start()
+    end.join(30)
+    assert not end.is_alive()
