@@ -1,5 +1,7 @@
 // Kernel attributes.
+#include <charconv>
 #include <cstring>
+#include <string_view>
 
 #include "runtime/emulator/runtimes/core/exported.h"
 #include "runtime/emulator/runtimes/core/launch.h"
@@ -10,12 +12,23 @@ using namespace mneme::cpu_runtime;
 namespace {
 
 constexpr int kAssumedRegisters = 32; // the CPU has no such notion; programs divide by it
-constexpr int kPtxVersion = 90;
+constexpr int kAssumedVersion = 90;
 
 /// The kernel with its IR found, or the reason why not.
 Status lookUp(const void* function, std::shared_ptr<Kernel>& kernel) {
   kernel = findKernel(function);
   return kernel ? describe(*kernel) : Status::InvalidDeviceFunction;
+}
+
+/// The architecture that the kernel was compiled for: 80 for "sm_80". CUB launches nothing where it
+/// is another than one of the program's.
+int versionOf(const Kernel& kernel) {
+  constexpr std::string_view kPrefix = "sm_";
+  const std::string& name = kernel.blob->arch;
+  int version = 0;
+  if (name.starts_with(kPrefix))
+    std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), version);
+  return version ? version : kAssumedVersion;
 }
 
 template <typename Body> Status withKernel(const void* function, Body&& body) {
@@ -62,7 +75,7 @@ MNEME_RUNTIME_API Status gpuFuncGetAttributes(FuncAttributes* attributes, const 
     attributes->constSizeBytes = constantBytes(kernel);
     attributes->maxThreadsPerBlock = maxThreadsPerBlock(kernel);
     attributes->numRegs = kAssumedRegisters;
-    attributes->ptxVersion = attributes->binaryVersion = kPtxVersion;
+    attributes->ptxVersion = attributes->binaryVersion = versionOf(kernel);
     attributes->maxDynamicSharedSizeBytes = static_cast<int>(maxDynamicSharedBytes(kernel));
     attributes->preferredShmemCarveout = kernel.carveout;
     return Status::Success;
