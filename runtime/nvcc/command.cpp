@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,6 +78,42 @@ int statusOf(pid_t process) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/// The command that runs, for a signal that is meant for it.
+volatile pid_t running = 0;
+
+void passOn(int signal) {
+  if (running > 0)
+    kill(running, signal);
+  else
+    _exit(128 + signal);
+}
+
+/// What a command writes to one descriptor; what it writes to the other is dropped.
+std::string writtenBy(const Command& command, int wanted, int dropped) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return {};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], wanted);
+  posix_spawn_file_actions_addopen(&actions, dropped, "/dev/null", O_WRONLY, 0);
+  const pid_t process = start(command, &actions);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count = 0; (count = read(ends[0], buffer, sizeof(buffer))) != 0;) {
+    if (count > 0)
+      text.append(buffer, static_cast<size_t>(count));
+    else if (errno != EINTR)
+      break;
+  }
+  close(ends[0]);
+  if (process > 0)
+    statusOf(process);
+  return text;
+}
+
 } // namespace
 
 std::string shellText(const std::vector<std::string>& words) {
@@ -93,9 +130,17 @@ std::string shellText(const Command& command) {
 }
 
 int run(const Command& command) {
+  // A signal that ends this program is meant for what it has started; a terminal's interrupt
+  // reaches both.
+  signal(SIGTERM, passOn);
+  signal(SIGHUP, passOn);
   const pid_t process = start(command, nullptr);
-  if (process > 0)
-    return statusOf(process);
+  if (process > 0) {
+    running = process;
+    const int status = statusOf(process);
+    running = 0;
+    return status;
+  }
   const std::string sentence =
       systemMessage("mneme-nvcc: cannot start '" + command.words[0] + "'", -process) + "\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, sentence.data(), sentence.size());
@@ -103,28 +148,11 @@ int run(const Command& command) {
 }
 
 std::string outputOf(const Command& command) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    return {};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  const pid_t process = start(command, &actions);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t count = 0; (count = read(ends[0], buffer, sizeof(buffer))) != 0;) {
-    if (count > 0)
-      text.append(buffer, static_cast<size_t>(count));
-    else if (errno != EINTR)
-      break;
-  }
-  close(ends[0]);
-  if (process > 0)
-    statusOf(process);
-  return text;
+  return writtenBy(command, STDOUT_FILENO, STDERR_FILENO);
+}
+
+std::string errorsOf(const Command& command) {
+  return writtenBy(command, STDERR_FILENO, STDOUT_FILENO);
 }
 
 } // namespace mneme::nvcc

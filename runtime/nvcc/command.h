@@ -26,4 +26,7 @@ int run(const Command& command);
 /// dropped.
 std::string outputOf(const Command& command);
 
+/// What a command writes to its standard error; its output is dropped.
+std::string errorsOf(const Command& command);
+
 } // namespace mneme::nvcc

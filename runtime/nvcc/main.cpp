@@ -17,6 +17,7 @@
 #include "runtime/nvcc/device_link.h"
 #include "runtime/nvcc/gpus.h"
 #include "runtime/nvcc/host_compiler.h"
+#include "runtime/nvcc/missing_header.h"
 #include "runtime/nvcc/plan.h"
 #include "runtime/nvcc/settings.h"
 #include "runtime/nvcc/toolkit.h"
@@ -131,6 +132,10 @@ int compile(int count, char** arguments) {
   const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();
   if (!variable("MNEME_NVCC_KEEPS_DEVICE_CODE").empty())
     return keepDeviceCode({arguments + 1, arguments + count}, bin.parent_path());
+  if (!variable("MNEME_NVCC_EXPLAINS").empty()) {
+    unsetenv("MNEME_NVCC_EXPLAINS");
+    return compileAndExplain({arguments + 1, arguments + count}, bin);
+  }
   const std::vector<std::string> words = wholeCommandLine(count, arguments);
   const Toolkit toolkit = findToolkit(bin);
   const Settings settings = readSettings(parseCommandLine(words), toolkit.release);

@@ -1,0 +1,81 @@
+"""Headers of CUDA that a toolkit lacks: the compilers say where they come from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from cmake_parts import run_command
+
+pytest_plugins = ["cmake_fixtures"]
+pytestmark = pytest.mark.compile
+
+
+@pytest.fixture
+def toolkit(tmp_path: Path) -> Path:
+    """The toolkit at hand without cuFFT."""
+    real, root = Path(os.environ["CUDA_HOME"]), tmp_path / "toolkit"
+    root.mkdir()
+    for part in real.iterdir():
+        if part.name not in ("bin", "include"):
+            (root / part.name).symlink_to(part)
+    shutil.copytree(real / "bin", root / "bin")
+    (root / "include").mkdir()
+    for header in (real / "include").iterdir():
+        if not header.name.startswith("cufft"):
+            (root / "include" / header.name).symlink_to(header)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("compiler", "source"),
+    [
+        ("mneme-nvcc", "a.cu"),
+        ("mneme-nvcc", "a.cpp"),
+        ("mneme-cxx", "a.cu"),
+        ("mneme-cxx", "a.cpp"),
+    ],
+)
+def test_missing_header_is_explained_behind_the_error(
+    compiler: str, source: str, build_tree: Path, toolkit: Path, tmp_path: Path
+) -> None:
+    (tmp_path / source).write_text("#include <cufft.h>\n")
+    done = run_command(
+        *(build_tree / "bin" / compiler, "-c", source, "-o", "a.o"),
+        cwd=tmp_path,
+        CUDA_HOME=str(toolkit),
+    )
+    assert done.returncode == 1
+    error, sentence = done.stderr.split("error generated")
+    assert "fatal error: 'cufft.h' file not found" in error
+    assert f"belongs to cuFFT, which the CUDA toolkit in '{toolkit}' lacks: install" in sentence
+    assert "(PyPI)" in sentence
+    assert "(conda)\n" in sentence
+    assert not (tmp_path / "a.o").exists()
+
+
+def test_other_errors_are_the_compilers_alone(
+    build_tree: Path, toolkit: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.cpp").write_text('#include "own.h"\n')
+    (tmp_path / "b.cpp").write_text("int number = nothing;\n")
+    for source in ("a.cpp", "b.cpp"):
+        done = run_command(
+            *(build_tree / "bin" / "mneme-cxx", "-c", source),
+            cwd=tmp_path,
+            CUDA_HOME=str(toolkit),
+        )
+        assert done.returncode == 1
+        assert done.stderr.endswith("1 error generated.\n")
+
+
+def test_header_that_sources_of_cxx_do_not_find_is_located(
+    build_tree: Path, toolkit: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.cpp").write_text("#include <cuda_runtime.h>\n")
+    done = run_command(
+        *(build_tree / "bin" / "mneme-cxx", "-c", "a.cpp"), cwd=tmp_path, CUDA_HOME=str(toolkit)
+    )
+    assert f"give the compiler -I{toolkit}/include\n" in done.stderr
