@@ -7,7 +7,8 @@ A directive is an HTML comment before a block, which no reader of the page sees:
     <!-- run with: OLD => NEW --> OLD is replaced before the block is run, to make it shorter
     <!-- exit code: N -->         what the last command of the block ends with
     <!-- needs: PROGRAM -->       where there is no such program, the block is left out;
-                                  so is it where an environment VARIABLE is not set
+                                  so is it where an environment VARIABLE is not set, or
+                                  Python has no such module ("python NAME")
     <!-- built by: TEST -->       the project is configured only, as that test builds it
 """
 
@@ -20,13 +21,20 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(DOCS.glob("*.md")),
+    *sorted((DOCS / "tutorials").glob("*.md")),
+]
 
 REASONS = {
     "sets up the checkout": "scripts/test is what runs these tests, scripts/demo sets up the same",
@@ -101,6 +109,8 @@ def program(name: str) -> str | None:
 
 
 def _is_there(needed: str) -> bool:
+    if needed.startswith("python "):
+        return find_spec(needed.removeprefix("python ")) is not None
     return bool(os.environ.get(needed) if needed.isupper() else program(needed))
 
 

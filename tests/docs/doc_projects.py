@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
-from doc_blocks import ROOT
+from doc_blocks import DOCS, ROOT, blocks
 from doc_blocks import program as find_program
 
 BUILD = Path(os.environ.get("MNEME_BUILD_DIR", ROOT / "build")).resolve()
@@ -174,6 +174,21 @@ def checkout(folder: Path) -> None:
     (folder / "mneme").symlink_to(ROOT)
 
 
+def first_kernel(folder: Path) -> None:
+    """What a reader of tutorials/first-kernel.md has at the end: `smooth`, a recording, `results`."""
+    shared = shared_by_pages(folder, "first-kernel")
+    if not shared.exists():
+        shared.mkdir(parents=True)
+        page = DOCS / "tutorials" / "first-kernel.md"
+        (text,) = (each.text for each in blocks(page) if each.directive("file") == "smooth.cu")
+        (shared / "smooth.cu").write_text(text)
+        run(shared, "mneme-cxx", "-O3", "smooth.cu", "-o", "smooth", "-lcudart")
+        run(shared, "mneme", "record", "-rdb", "recording", "--", "./smooth")
+        search = ("--trials", "12", "--launch-dim", "none", "--results-dir", "results")
+        run(shared, "mneme", "tune", "-rdb", "recording", *search)
+    shutil.copytree(shared, folder, dirs_exist_ok=True)
+
+
 NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "README.md": (source("spmv_cg"),),
     "cmake.md": (source("vector_add=main"), wrapped, checkout),
@@ -191,7 +206,11 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "reports.md": (tuned,),
     "scaffold.md": (recording(),),
     "search-spaces.md": (recording("stencil2d"),),
+    "sharing-recordings.md": (recording(),),
+    "trials-with-pandas.md": (tuned,),
+    "ship-it.md": (first_kernel,),
     "tuned-kernels.md": (tuned,),
+    "tuner-in-python.md": (first_kernel,),
     "tuning.md": (slow_app,),
 }
 

@@ -171,5 +171,6 @@ def test_what_a_block_needs_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> N
         False,
         False,
     ]
+    assert [needs("python json"), needs("python no_such_module")] == [True, False]
     monkeypatch.setenv("MNEME_TEST_BUNDLE_2", "there")
     assert needs("MNEME_TEST_BUNDLE_2")
