@@ -15,7 +15,14 @@ from doc_prose import average, sentences
 REWRITTEN = [
     *(
         DOCS / f"{name}.md"
-        for name in ("glossary", "recording", "sharing-recordings", "trials-with-pandas", "tuning")
+        for name in (
+            "glossary",
+            "optimize",
+            "recording",
+            "sharing-recordings",
+            "trials-with-pandas",
+            "tuning",
+        )
     ),
     *sorted((DOCS / "tutorials").glob("*.md")),
 ]
