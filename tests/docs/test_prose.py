@@ -18,6 +18,7 @@ REWRITTEN = [
         for name in (
             "glossary",
             "optimize",
+            "production",
             "recording",
             "sharing-recordings",
             "trials-with-pandas",
