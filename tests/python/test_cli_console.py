@@ -143,7 +143,7 @@ VERBS = {
     "explain of nothing": ["explain", HOSTILE],
     "no such verb": [HOSTILE],
     "no such option": ["ls", f"--{HOSTILE}"],
-    "no such pass": ["replay", "-rdb", "{record}", HOSTILE],
+    "no such pass": ["replay", "-rdb", "{record}", f"no such pass {HOSTILE}"],
     "no such tolerance": ["replay", "-rdb", "{record}", "default<O1>", "--tolerance", HOSTILE],
     "debug": ["-v", "debug", "show", HOSTILE],
     "copy": ["copy", "{record}", "{out}/" + HOSTILE],

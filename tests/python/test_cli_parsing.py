@@ -10,6 +10,7 @@ import pytest
 import typer
 from typer.main import get_command
 
+from mneme.cli._recording import tell_apart
 from mneme.cli.app import make_app
 
 REPLAY = ["-rdb", "17.json", "default<O3>"]
@@ -108,7 +109,8 @@ def test_what_is_no_abbreviation_of_one_option_is_refused(option: str) -> None:
 
 def test_values_are_no_abbreviations() -> None:
     values = parse("replay", "-rdb", "17.json", "--dev", "--sha", "--", "--iter")
-    assert (values["device"], values["shared_mem"], values["passes"]) == ("--sha", None, "--iter")
+    taken = (values["device"], values["shared_mem"], values["recording"])
+    assert taken == ("--sha", None, "--iter")
 
 
 def test_lists_may_be_abbreviated() -> None:
@@ -120,7 +122,8 @@ def test_lists_may_be_abbreviated() -> None:
 
 def test_replay_has_the_documented_defaults() -> None:
     values = parse("replay", "default<O2>", "--record-database", "17.json")
-    assert values["passes"] == "default<O2>"
+    words = [values[name] for name in ("recording", "kernel", "passes")]
+    assert tell_apart(*words, database=Path("17.json"), has_passes=True).passes == "default<O2>"
     assert values["record_database"] == "17.json"
     assert (values["codegen_opt"], values["iterations"], values["warmup"]) == (None, 3, 2)
     changed = ("specialize", "set_launch_bounds", "specialize_dims", "shared_mem", "grid_dim_x")

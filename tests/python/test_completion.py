@@ -143,6 +143,18 @@ def test_bash_offers_the_kernels_and_launches_of_a_directory(bin_path: str) -> N
     assert set(ids) == {*IDS_TWICE, ID_ONCE}
 
 
+@needs_native
+def test_bash_offers_kernels_and_launches_behind_a_recording(bin_path: str) -> None:
+    for verb in ("replay", "tune", "compile", "show", "suggest", "ls", "scaffold tune"):
+        assert set(offered(f"mneme {verb} {GOLDEN} ", bin_path)) == {"walk", "link"}
+    assert offered(f"mneme replay {GOLDEN} w", bin_path) == ["walk"]
+    assert offered(f"mneme replay {GOLDEN} walk@", bin_path) == ["walk@1", "walk@2"]
+    assert offered(f"mneme replay {GOLDEN} 1637", bin_path) == [ONCE.removesuffix(".json")]
+    assert offered(f"mneme replay {GOLDEN} _Z4w", bin_path) == ["_Z4walki"]
+    assert offered(f"mneme replay -rdb {GOLDEN} ", bin_path) == ["walk", "link"]
+    assert offered(f"mneme replay {GOLDEN} nosuch", bin_path) == []
+
+
 def test_recording_that_cannot_be_read_offers_nothing(bin_path: str, tmp_path: Path) -> None:
     damaged = tmp_path / ONCE
     damaged.write_bytes((GOLDEN / ONCE).read_bytes()[:100])

@@ -125,7 +125,9 @@ def test_record_id_is_inferred_only_if_there_is_one(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Cannot infer record ID from") as caught:
         infer_record_id(two, None)
     assert isinstance(caught.value, InvalidArgument)
-    assert str(caught.value).endswith("it has 2 recorded launches (5, 6); name one with -rid")
+    assert str(caught.value).endswith(
+        "it has 2 recorded launches (@1 5, @2 6); name one with KERNEL@1 or -rid"
+    )
     none = RecordedExecution.from_json(write(tmp_path / "19.json", record_data()))
     with pytest.raises(InvalidArgument, match="no launch of this kernel was recorded completely"):
         infer_record_id(none, None)

@@ -73,7 +73,7 @@ def test_load_opens_directories_and_files(directory: Path, record: RecordedExecu
     assert isinstance(recording, Recording)
     assert list(recording) == [record.static_hash]
     assert recording.kernel("vectorAdd").kernel_name == record.kernel_name
-    with pytest.raises(NotFound, match="0 kernels named 'nothing'"):
+    with pytest.raises(NotFound, match="has no kernel 'nothing'; it has vectorAdd"):
         recording.kernel("nothing")
 
 

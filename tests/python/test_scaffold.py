@@ -164,7 +164,7 @@ def test_recording_is_described(template: Path, tmp_path: Path) -> None:
 def test_recordings_are_named_where_needed_only(template: Path, tmp_path: Path) -> None:
     description = template / "template.yaml"
     description.write_text(DESCRIPTION.replace("optional", "required"))
-    with pytest.raises(InvalidArgument, match="name one with -rdb"):
+    with pytest.raises(InvalidArgument, match="fitted to a recording; name one behind it"):
         rendered(template, tmp_path)
     description.write_text(DESCRIPTION.replace("optional", "none"))
     request = ScaffoldRequest(template=load_template(str(template)), record_database=RECORD)
@@ -220,7 +220,9 @@ def test_command_takes_the_options_of_the_template(template: Path, tmp_path: Pat
         ([], ExitCode.USAGE, "say which template"),
         (["--colour", "red"], ExitCode.INVALID_CONFIGURATION, "has no option --colour"),
         (["--size"], ExitCode.USAGE, "--size needs a value"),
-        (["stray"], ExitCode.USAGE, "'stray' is not an option"),
+        (["-stray"], ExitCode.USAGE, "'-stray' is not an option"),
+        (["stray"], ExitCode.RECORD_UNREADABLE, "cannot open 'stray'"),
+        (["stray", "a", "b"], ExitCode.USAGE, "'b' is a word too much"),
     ],
 )
 def test_command_explains_mistakes(

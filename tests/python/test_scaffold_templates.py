@@ -131,7 +131,7 @@ def test_dask_script_evaluates_in_processes_of_dask(record: Path, tmp_path: Path
 
 
 def test_tune_needs_a_recording() -> None:
-    with pytest.raises(InvalidArgument, match="name one with -rdb"):
+    with pytest.raises(InvalidArgument, match="fitted to a recording; name one behind it"):
         render(ScaffoldRequest(template=load_template("tune")))
 
 

@@ -205,4 +205,4 @@ def test_a_foreign_file_is_refused(known: Known, tmp_path: Path) -> None:
 def test_one_thing_at_a_time(known: Known, arguments: list[str]) -> None:
     done = known.suggest(*(one.format(record=known.file) for one in arguments))
     assert done.returncode == ExitCode.USAGE
-    assert "name a RECORD, or one of --export, --import and --forget" in done.stderr
+    assert "name a RECORDING, or one of --export, --import and --forget" in done.stderr

@@ -19,7 +19,7 @@ GOOD: dict[str, Any] = {"record_database": "rec", "trials": 5}
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"record_database": ""}, "no recording is named; say -rdb"),
+        ({"record_database": ""}, "no recording is named; say RECORDING"),
         ({"trials": None}, "--sampler auto needs --trials N"),
         ({"sampler": "grid"}, "--sampler grid tries every configuration; leave --trials out"),
         ({"trials": 0}, "--trials is 0; it has to be 1 or more"),

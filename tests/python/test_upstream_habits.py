@@ -23,7 +23,7 @@ from mneme.measure.eval_future import EvalFuture
 from mneme.measure.replay_executor import BaseExecutor
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.recording.records import first_of_alike
+from mneme.recording.records import choose, first_of_alike
 from mneme.search.params import BoolParam
 from mneme.search.sample_strategy import RandomSamplingStrategy
 from mneme.search.search_space import SearchSpace
@@ -170,13 +170,13 @@ def test_launches_that_differ_in_scalars_are_alike(tmp_path: Path) -> None:
     for age, name in enumerate(reversed(ids)):
         (prologue,) = tmp_path.glob(f"*prologue.{TWO.stem}.{name}.mneme")
         os.utime(prologue, (age, age))
-    assert first_of_alike(record) == (ids[1], 2)
-    assert first_of_alike(tmp_path / ONE.name) == (None, 0)
+    assert first_of_alike(choose(record, None, None)) == ids[1]
+    assert first_of_alike(choose(tmp_path / ONE.name, None, None)) is None
     data = json.loads(record.read_text())
     data["instances"][ids[0]]["BlockDims"]["x"] += 1
     data.pop("Checksum")
     record.write_text(json.dumps(data))
-    assert first_of_alike(record) == (None, 0)
+    assert first_of_alike(choose(record, None, None)) is None
 
 
 def mneme(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Optional
 
 import typer
 
@@ -18,10 +17,7 @@ __all__ = [
     "JsonOption",
     "LogLevel",
     "RecordArguments",
-    "RecordIdOption",
     "finite",
-    "kernels_named",
-    "launches_named",
 ]
 
 
@@ -72,45 +68,6 @@ DeviceOption = Annotated[
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
-
-def _named_records(ctx: typer.Context) -> list[Any]:
-    """Return the records that the command line names so far, for completion in a shell."""
-    import mneme  # noqa: PLC0415 - when a shell asks
-    from mneme.errors import MnemeError  # noqa: PLC0415
-
-    found: list[Any] = []
-    for value in ctx.params.values():
-        with contextlib.suppress(MnemeError):
-            if isinstance(value, str | Path) and Path(value).exists():
-                opened: Any = mneme.load(value)
-                found += opened.values() if Path(value).is_dir() else [opened]
-    return found
-
-
-def launches_named(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the ids of recorded launches with this prefix."""
-    ids = [str(name) for record in _named_records(ctx) for name in record]
-    return [name for name in ids if name.startswith(incomplete)]
-
-
-def kernels_named(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the mangled names of recorded kernels with this prefix."""
-    names = [record.kernel_name for record in _named_records(ctx)]
-    return [name for name in names if name.startswith(incomplete)]
-
-
-RecordIdOption = Annotated[
-    Optional[str],
-    typer.Option(
-        "-rid",
-        "-record-id",
-        "--record-id",
-        metavar="ID",
-        help="Record id (dynamic hash); not needed if there is only one.",
-        autocompletion=launches_named,
-        show_default=False,
-    ),
-]
 
 RecordArguments = Annotated[
     list[Path],

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from mneme.cli._options import DeviceOption, RecordIdOption
+from mneme.cli._options import DeviceOption
+from mneme.cli._recording import KernelArgument, RecordIdOption, RecordingArgument
 from mneme.option import flag_of, option_of
 from mneme.session.options import TuneOptions
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["FILE_OPTIONS", "spread_lists", "tune_parameters"]
 
 _SHARED = {"record_id": RecordIdOption, "device": DeviceOption}
+_WORDS = {"recording": RecordingArgument, "kernel": KernelArgument}
 _FILES = "Files of options"
 
 
@@ -42,7 +44,8 @@ def tune_parameters() -> list[Parameter]:
     """Return one parameter for each option; its default None means that it was not given."""
     # Those of the table of knobs, which the class inherits, come last.
     own = sorted(fields(TuneOptions), key=lambda item: item.name not in TuneOptions.__annotations__)
-    kinds = {item.name: _kind(item) for item in own} | FILE_OPTIONS
+    kinds = _WORDS | {item.name: _kind(item) for item in own if item.name not in _WORDS}
+    kinds |= FILE_OPTIONS
     return [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in kinds.items()

@@ -12,7 +12,16 @@ import typer
 
 from mneme.cli import _console
 from mneme.cli._code_numbers import with_code_numbers
-from mneme.cli._options import RecordIdOption
+from mneme.cli._recording import (
+    DatabaseOption,
+    KernelArgument,
+    PassesArgument,
+    RecordIdOption,
+    RecordingArgument,
+    Words,
+    chosen_launch,
+    tell_apart,
+)
 from mneme.cli._unused import tell_unused
 from mneme.files.publish import publish
 
@@ -37,17 +46,10 @@ def _file(*names: str, text: str) -> object:
 
 @with_code_numbers
 def compile_kernel(
-    record_database: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DB",
-            help="A <static hash>.json file, or a directory that holds one.",
-            show_default=False,
-        ),
-    ],
-    passes: Annotated[
-        str, typer.Argument(metavar="PASSES", help="LLVM pass pipeline.")
-    ] = "default<O3>",
+    recording: RecordingArgument = None,
+    kernel: KernelArgument = None,
+    passes: PassesArgument = None,
+    record_database: DatabaseOption = None,
     record_id: RecordIdOption = None,
     arch: Annotated[
         str,
@@ -127,7 +129,8 @@ def compile_kernel(
 ) -> None:
     """Compile a recorded kernel, with or without a GPU.
 
-    Prints what the kernel uses and what compiling took as JSON on stdout.
+    PASSES is default<O3> if it is not given. Prints what the kernel uses and what compiling took as
+    JSON on stdout.
     """
     from mneme.measure.compile_record import CompileOptions  # noqa: PLC0415
 
@@ -136,6 +139,8 @@ def compile_kernel(
         tell_unused(bounds, "without --set-launch-bounds")
     if not specialize:
         tell_unused({"--specialized-args": specialized_args}, "without --specialize")
+    words = tell_apart(recording, kernel, passes, database=record_database, has_passes=True)
+    passes = words.passes or "default<O3>"
     told: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
     options = CompileOptions(
         target=arch,
@@ -154,7 +159,7 @@ def compile_kernel(
         want_assembly=ptx is not None,
         **told,
     )
-    compiled = _compile_apart(record_database, record_id, options)
+    compiled = _compile_apart(*_chosen(words, record_id, options), options)
     _write(compiled, output, ptx, ll)
     _console.print_json(
         {
@@ -164,6 +169,19 @@ def compile_kernel(
             "statistics": compiled.statistics,
         }
     )
+
+
+def _chosen(
+    words: Words, record_id: str | None, options: CompileOptions
+) -> tuple[Path, str | None]:
+    """Return the record file, and the launch where its values are needed or it was named."""
+    from mneme.recording.records import choose  # noqa: PLC0415 - `--help` stays light
+
+    if record_id is not None or options.needs_launch():
+        return chosen_launch(words, record_id)
+    chosen = choose(words.recording, words.kernel, None)
+    is_one = len(chosen.launches) == 1
+    return chosen.record.path, chosen.launches[0].dynamic_hash if is_one else None
 
 
 def _compile_apart(

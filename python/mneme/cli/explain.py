@@ -48,8 +48,8 @@ def explain(
         Optional[str],
         typer.Argument(
             metavar="[KERNEL]",
-            help="Its name, how it begins, or a pattern with '*'; without it, all are listed. Host "
-            "functions that the program marks are explained too.",
+            help="A name or part of one, file.cu:120, a hash, or a pattern with '*'; without it, "
+            "all are listed. Host functions that the program marks are explained too.",
             show_default=False,
         ),
     ] = None,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from mneme.cli import _console
 from mneme.cli._options import JsonOption
+from mneme.cli._recording import DatabaseOption, KernelArgument, RecordingArgument, tell_apart
 from mneme.cli.exit_codes import ExitCode
 from mneme.kernel_names import names_in_tables
 from mneme.source_place import places_in_tables
@@ -21,18 +22,20 @@ __all__ = ["ls"]
 
 
 def ls(
-    directory: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="A recording directory.")
-    ] = Path(),
+    recording: RecordingArgument = None,
+    kernel: KernelArgument = None,
+    record_database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the recorded kernels of a directory.
+    """List the recorded kernels of a directory, or those that KERNEL fits.
 
     Also says what is unfinished and what could not be recorded.
     """
     from mneme.recording.inventory import summarize_directory  # noqa: PLC0415
 
-    summary = summarize_directory(directory)
+    here = Path() if recording is None and record_database is None else record_database
+    words = tell_apart(recording, kernel, database=here)
+    summary = summarize_directory(words.recording, words.kernel)
     if json:
         _console.print_json(summary.to_dict())
     else:

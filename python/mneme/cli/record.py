@@ -10,7 +10,8 @@ from typing import Annotated, Optional
 import typer
 
 from mneme.cli._guest import become
-from mneme.cli._options import DeviceOption, kernels_named
+from mneme.cli._options import DeviceOption
+from mneme.cli._recording import kernels_named
 
 __all__ = ["record"]
 

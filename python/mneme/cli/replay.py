@@ -10,7 +10,16 @@ import typer
 
 from mneme.cli import _replay_output
 from mneme.cli._code_numbers import with_code_numbers
-from mneme.cli._options import DeviceOption, RecordIdOption, finite
+from mneme.cli._options import DeviceOption, finite
+from mneme.cli._recording import (
+    DatabaseOption,
+    KernelArgument,
+    PassesArgument,
+    RecordIdOption,
+    RecordingArgument,
+    chosen_launch,
+    tell_apart,
+)
 from mneme.cli._unused import tell_unused
 
 if TYPE_CHECKING:
@@ -50,24 +59,10 @@ Flag = Optional[bool]
 
 @with_code_numbers
 def replay(
-    record_database: Annotated[
-        Path,
-        typer.Option(
-            "-rdb",
-            "--record-database",
-            metavar="DB",
-            help="A <static hash>.json file, or a directory that holds one.",
-            show_default=False,
-        ),
-    ],
-    passes: Annotated[
-        Optional[str],
-        typer.Argument(
-            metavar="PASSES",
-            help="LLVM pass pipeline, as 'default<O3>'; default: as the program was built.",
-            show_default=False,
-        ),
-    ] = None,
+    recording: RecordingArgument = None,
+    kernel: KernelArgument = None,
+    passes: PassesArgument = None,
+    record_database: DatabaseOption = None,
     record_id: RecordIdOption = None,
     grid_dim_x: Annotated[
         Number, _number("-gidx", "--grid-dim-x", text="Blocks in x.", smallest=1)
@@ -222,8 +217,9 @@ def replay(
 ) -> None:
     """Run a recorded kernel again, verify it and measure it.
 
-    Compiles the kernel with PASSES and launches it on the recorded memory. Prints configuration and
-    result as JSON on stdout; the exit code is 0 only if the result is verified.
+    Compiles the kernel with PASSES, else as the program was built, and launches it on the recorded
+    memory. Prints configuration and result as JSON on stdout; the exit code is 0 only if the result
+    is verified.
     """
     from mneme.cli._interrupt import interrupt_ends_process  # noqa: PLC0415
     from mneme.cli._leave import leave_at_once  # noqa: PLC0415
@@ -238,7 +234,10 @@ def replay(
         tell_unused(bounds, "without --set-launch-bounds")
     if not specialize:
         tell_unused({"--specialized-args": specialized_args}, "without --specialize")
-    record_id = record_id or _first_of_alike(record_database)
+    tolerances = [Tolerance.parse(text) for text in tolerance or ()]
+    words = tell_apart(recording, kernel, passes, database=record_database, has_passes=True)
+    passes = words.passes
+    record_file, record_id = chosen_launch(words, record_id)
     changes = ConfigurationChanges(
         grid=(grid_dim_x, grid_dim_y, grid_dim_z),
         block=(block_dim_x, block_dim_y, block_dim_z),
@@ -257,13 +256,13 @@ def replay(
     )
     files = _replay_output.Files(ir=output_ll, assembly=output_asm)
     executor = BaseExecutor(
-        record_database,
+        record_file,
         record_id,
         iterations,
         0,
         warmup,
         device=device,
-        tolerances=[Tolerance.parse(text) for text in tolerance or ()],
+        tolerances=tolerances,
         timeout=timeout,
         measuring=_measuring(confidence, max_iterations, time_budget, cold_cache=cold_l2),
     )
@@ -302,17 +301,3 @@ def _started(executor: BaseExecutor, passes: str | None) -> ExperimentConfigurat
     if passes is None:
         config.passes, config.codegen_opt = executor.record.program_pipeline
     return config
-
-
-def _first_of_alike(record_database: Path) -> str | None:
-    """Choose among launches that differ in scalar arguments only, and say so."""
-    from mneme.cli._console import say  # noqa: PLC0415
-    from mneme.recording.records import first_of_alike  # noqa: PLC0415
-
-    chosen, count = first_of_alike(record_database)
-    if chosen is not None:
-        say(
-            f"{count} launches of '{record_database}' differ in scalar arguments only; this is the "
-            f"first recorded, {chosen} (choose with -rid)"
-        )
-    return chosen

@@ -9,7 +9,14 @@ import typer
 
 from mneme.cli import _console
 from mneme.cli._help import GroupedCommand
-from mneme.cli._options import JsonOption, RecordIdOption
+from mneme.cli._options import JsonOption
+from mneme.cli._recording import (
+    DatabaseOption,
+    RecordIdOption,
+    chosen_launch,
+    tell_apart,
+    words_named,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +27,7 @@ __all__ = ["ScaffoldCommand", "scaffold"]
 
 
 class ScaffoldCommand(GroupedCommand):
-    """A verb that leaves unknown options in `ctx.args`: they belong to the template."""
+    """A verb that leaves unknown options among its words: they belong to the template."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
         """Parse the options that the verb knows."""
@@ -31,11 +38,19 @@ class ScaffoldCommand(GroupedCommand):
 
 
 def scaffold(
-    ctx: typer.Context,
     template: Annotated[
         Optional[str],
         typer.Argument(
             metavar="NAME", help="The template, before its options.", show_default=False
+        ),
+    ] = None,
+    words: Annotated[
+        Optional[list[str]],
+        typer.Argument(
+            metavar="[RECORDING] [KERNEL]",
+            help="What the files are fitted to, as for 'mneme replay'; and the template's options.",
+            autocompletion=words_named,
+            show_default=False,
         ),
     ] = None,
     list_all: Annotated[
@@ -45,20 +60,11 @@ def scaffold(
         Path, typer.Option("--out", metavar="DIR", help="Where the files go; made if missing.")
     ] = Path(),
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
-    record_database: Annotated[
-        Optional[Path],
-        typer.Option(
-            "-rdb",
-            "--record-database",
-            metavar="DB",
-            help="Fit the files to this recording.",
-            show_default=False,
-        ),
-    ] = None,
+    record_database: DatabaseOption = None,
     record_id: RecordIdOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write ready-to-run files, fitted to a recording.
+    """Write ready-to-run files, most of them fitted to a recorded launch.
 
     Templates have options of their own, which --list shows.
     """
@@ -70,11 +76,18 @@ def scaffold(
     if template is None:
         raise typer.BadParameter("say which template; 'mneme scaffold --list' lists them")
     loaded = scaffolding.load_template(template)
+    values, named = _told_apart(loaded, words or ())
+    record_file = record_database
+    if (named or record_database is not None) and loaded.recording != "none":
+        launch = tell_apart(*named, database=record_database)
+        record_file, record_id = chosen_launch(launch, record_id)
+    elif named:
+        raise typer.BadParameter(f"'{named[0]}' is not an option of template {loaded.name}")
     request = scaffolding.ScaffoldRequest(
         template=loaded,
         out=out,
-        values=_values(loaded, ctx.args),
-        record_database=record_database,
+        values=values,
+        record_database=record_file,
         record_id=record_id,
     )
     made = scaffolding.render(request)
@@ -88,16 +101,25 @@ def scaffold(
         _console.print_text(made.next_steps)
 
 
-def _values(template: Template, arguments: Sequence[str]) -> dict[str, object]:
-    """Return the template's own options: `--name value`, `--name=value`, `--flag`, `--no-flag`."""
+def _told_apart(
+    template: Template, arguments: Sequence[str]
+) -> tuple[dict[str, object], list[str]]:
+    """Return the template's own options, and the other words.
+
+    Options are `--name value`, `--name=value`, `--flag` and `--no-flag`.
+    """
     flags = {one.option for one in template.parameters if isinstance(one.default, bool)}
     values: dict[str, object] = {}
+    words: list[str] = []
     waiting = list(arguments)
     while waiting:
-        option, has_value, value = waiting.pop(0).partition("=")
-        if not option.startswith("--"):
+        word = waiting.pop(0)
+        option, has_value, value = word.partition("=")
+        if not word.startswith("-"):
+            words.append(word)
+        elif not option.startswith("--"):
             raise typer.BadParameter(f"'{option}' is not an option of template {template.name}")
-        if not has_value and option in flags:
+        elif not has_value and option in flags:
             values[_name(option)] = True
         elif not has_value and option.startswith("--no-") and f"--{option[5:]}" in flags:
             values[_name(option[5:])] = False
@@ -109,7 +131,7 @@ def _values(template: Template, arguments: Sequence[str]) -> dict[str, object]:
             raise typer.BadParameter(f"{option} needs a value")
         else:
             values[_name(option)] = ""
-    return values
+    return values, words
 
 
 def _name(option: str) -> str:
@@ -120,7 +142,7 @@ def _list(templates: Sequence[Template], *, json: bool) -> None:
     if json:
         _console.print_json([_as_json(one) for one in templates])
         return
-    needs = {"required": "Needs a recording (-rdb).", "optional": "-rdb optional.", "none": ""}
+    needs = {"required": "Needs a recording.", "optional": "Recording optional.", "none": ""}
     content = _console.table("templates", ("name", "option", "what it is", "default"))
     for one in templates:
         content.add_row(

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from mneme.cli import _console
-from mneme.cli._options import JsonOption, RecordIdOption
+from mneme.cli._options import JsonOption
+from mneme.cli._recording import (
+    DatabaseOption,
+    KernelArgument,
+    RecordIdOption,
+    RecordingArgument,
+    tell_apart,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +29,9 @@ _OTHER_COLUMNS = 80 - _NARROW
 
 
 def show(
-    record: Annotated[
-        Path, typer.Argument(metavar="RECORD", help="A <static hash>.json file or a directory.")
-    ] = Path(),
+    recording: RecordingArgument = None,
+    kernel: KernelArgument = None,
+    record_database: DatabaseOption = None,
     record_id: RecordIdOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -34,9 +39,13 @@ def show(
 
     Launches, arguments with values, memory, sizes and times.
     """
-    from mneme.recording.inventory import describe_record, find_record  # noqa: PLC0415
+    from mneme.recording.inventory import describe_record  # noqa: PLC0415
+    from mneme.recording.records import choose  # noqa: PLC0415
 
-    details = describe_record(find_record(record), record_id)
+    here = Path() if recording is None and record_database is None else record_database
+    words = tell_apart(recording, kernel, database=here)
+    chosen = choose(words.recording, words.kernel, record_id)
+    details = describe_record(chosen.record, [one.dynamic_hash for one in chosen.launches])
     if json:
         _console.print_json(details.to_dict())
         return
@@ -103,7 +112,7 @@ def _show_instance(instance: InstanceDetails) -> None:
     cooperative = ", cooperative" if instance.is_cooperative else ""
     _console.print_line()
     _console.print_line(
-        f"launch {instance.record_id}: grid {grid}, block {block}, "
+        f"launch @{instance.number} {instance.record_id}: grid {grid}, block {block}, "
         f"{_console.format_bytes(instance.shared_mem)} shared{cooperative}; "
         f"{instance.occurrences} times; recorded in {_console.format_ns(instance.recorded_ns)}"
     )

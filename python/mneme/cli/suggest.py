@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from mneme.cli import _console
-from mneme.cli._options import DeviceOption, JsonOption, RecordIdOption
+from mneme.cli._options import DeviceOption, JsonOption
+from mneme.cli._recording import (
+    DatabaseOption,
+    KernelArgument,
+    RecordIdOption,
+    RecordingArgument,
+    Words,
+    chosen_launch,
+    tell_apart,
+)
 from mneme.cli._unused import is_device_asked, tell_unused
 from mneme.cli.exit_codes import ExitCode
 
@@ -21,14 +30,9 @@ __all__ = ["suggest"]
 
 
 def suggest(
-    record: Annotated[
-        Optional[Path],
-        typer.Argument(
-            metavar="RECORD",
-            help="A <static hash>.json file, or a directory that holds one.",
-            show_default=False,
-        ),
-    ] = None,
+    recording: RecordingArgument = None,
+    kernel: KernelArgument = None,
+    record_database: DatabaseOption = None,
     record_id: RecordIdOption = None,
     device: DeviceOption = None,
     limit: Annotated[
@@ -61,19 +65,21 @@ def suggest(
 
     Every tuning adds to a file of yours (MNEME_KNOWLEDGE; off: none). Nothing known: exit code 1.
     """
-    wanted = [record is not None, export is not None, take is not None, forget]
+    is_looking = recording is not None or record_database is not None
+    wanted = [is_looking, export is not None, take is not None, forget]
     if sum(wanted) != 1:
-        raise typer.BadParameter("name a RECORD, or one of --export, --import and --forget")
-    if record is None:
+        raise typer.BadParameter("name a RECORDING, or one of --export, --import and --forget")
+    if not is_looking:
         asked = is_device_asked(device)
         given = {"--json": json, "--record-id": record_id, "--device": asked}
-        tell_unused(given, "without a RECORD")
+        tell_unused(given, "without a RECORDING")
     store = _store()
     if store is None:
         _console.say("MNEME_KNOWLEDGE is off: nothing is remembered and nothing is known")
         raise typer.Exit(ExitCode.NOT_VERIFIED)
-    if record is not None:
-        code = _suggest(store, record, record_id, device, limit, json=json)
+    if is_looking:
+        words = tell_apart(recording, kernel, database=record_database)
+        code = _suggest(store, words, record_id, device, limit, json=json)
     elif export is not None:
         code = _export(store, export)
     elif take is not None:
@@ -93,7 +99,7 @@ def _store() -> KnowledgeStore | None:
 
 def _suggest(
     store: KnowledgeStore,
-    database: Path,
+    words: Words,
     record_id: str | None,
     device: str | None,
     limit: int,
@@ -104,9 +110,8 @@ def _suggest(
     from mneme.knowledge.entry import NOTHING  # noqa: PLC0415
     from mneme.knowledge.recall import matches  # noqa: PLC0415
     from mneme.recording.recorded_execution import RecordedExecution  # noqa: PLC0415
-    from mneme.recording.records import find_instance  # noqa: PLC0415
 
-    path, found = find_instance(database, record_id)
+    path, found = chosen_launch(words, record_id)
     record = RecordedExecution.from_json(path)
     instance = record.get(found)
     known = matches(store.entries(), _kernel(record, instance, device))

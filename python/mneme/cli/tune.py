@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mneme.cli._recording import tell_apart
 from mneme.cli._tune_options import FILE_OPTIONS, tune_parameters
 
 if TYPE_CHECKING:
@@ -43,7 +44,13 @@ def _tune(given: dict[str, Any]) -> int:
     from mneme.session.session import TuningSession  # noqa: PLC0415
 
     config, dump = (given.pop(name, None) for name in FILE_OPTIONS)
+    if (recording := given.pop("recording", None)) is not None:
+        database = given.get("record_database")
+        words = tell_apart(recording, given.pop("kernel", None), database=database)
+        given["record_database"], given["kernel"] = words.recording, words.kernel
     options = combine_options(given, config)
+    if not str(options.record_database):
+        tell_apart()
     if dump is not None:
         options.validate()
         write_options(dump, options)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from mneme.errors import InvalidArgument, NotFound
+from mneme.kernel_choice import fitting
 from mneme.programs.kernels import embedded_host_functions, embedded_kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from mneme.arguments import Argument
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["find_kernel", "kernels_of"]
 
-_ANONYMOUS = "(anonymous namespace)"
 _SHOWN = 8
 
 
@@ -50,8 +48,7 @@ def find_kernel(program: str | Path, wanted: str) -> EmbeddedKernel:
 
     Args:
         program: An executable or library.
-        wanted: A mangled or demangled name, with or without arguments and namespaces; the beginning
-            of such a name; a pattern with `*` and `?`; or a line of its body, "advec_mom.cpp:120".
+        wanted: As `mneme.kernel_choice.fitting` takes it.
 
     Raises:
         NotFound: If there is no such program or kernel.
@@ -59,36 +56,13 @@ def find_kernel(program: str | Path, wanted: str) -> EmbeddedKernel:
         ArtifactCorrupt: If code in the program is damaged.
     """
     kernels = kernels_of(program)
-    fits: tuple[Callable[[str], bool], ...] = (
-        lambda name: name == wanted,
-        lambda name: name.startswith(wanted),
-        lambda name: fnmatchcase(name, wanted),
-    )
-    there = [one for one in kernels if one.place and one.place.is_named(wanted)]
-    if there:
-        return _only(there, wanted, program)
-    for fit in fits:
-        found = [one for one in kernels if any(fit(name) for name in _names(one))]
-        if found:
-            return _only(found, wanted, program)
+    found = fitting(kernels, wanted, lambda one: one.handles)
+    if found:
+        return _only(found, wanted, program)
     raise NotFound(
         f"'{program}' has no kernel '{wanted}', and no host function that it marks; it has "
         + _listed(kernels)
     )
-
-
-def _names(kernel: EmbeddedKernel) -> set[str]:
-    """Return the accepted names of a kernel; template arguments and parameters may be omitted."""
-    demangled = kernel.demangled_name.replace(_ANONYMOUS, "{anonymous}")
-    qualified = demangled.partition("(")[0].partition("<")[0].rpartition(" ")[2]
-    without_result = demangled[demangled.index(qualified) :]
-    return {
-        kernel.kernel_name,
-        kernel.demangled_name,
-        without_result,
-        qualified,
-        qualified.rpartition("::")[2],
-    }
 
 
 def _only(found: list[EmbeddedKernel], wanted: str, program: str | Path) -> EmbeddedKernel:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.arguments import Argument
 from mneme.errors import InvalidArgument, NotFound
+from mneme.kernel_choice import Handles
 from mneme.kernel_names import KernelName
 from mneme.programs.needed import with_libraries
 from mneme.recording.launch_facts import static_hash_text
@@ -98,6 +99,17 @@ class EmbeddedKernel:
     def name(self) -> KernelName:
         """What people recognise the kernel by."""
         return KernelName(demangled=self.demangled_name, place=str(self.place or ""))
+
+    @property
+    def handles(self) -> Handles:
+        """What the kernel is called by; host functions have no hash."""
+        hashes = (self.static_hash, str(int(self.static_hash, 16))) if self.static_hash else ()
+        return Handles(
+            mangled=self.kernel_name,
+            demangled=self.demangled_name,
+            place=self.place,
+            hashes=hashes,
+        )
 
     @property
     def is_host_function(self) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mneme.errors import ArtifactCorrupt, IoFailed, NotFound
 from mneme.recording.recorded_execution import RecordedExecution
+from mneme.recording.records import find_kernel
 
 __all__ = ["Recording"]
 
@@ -50,22 +51,15 @@ class Recording(Mapping[str, RecordedExecution]):
             self._records[record.static_hash] = record
 
     def kernel(self, name: str) -> RecordedExecution:
-        """Return the one record of this name.
+        """Return the one record that a name, a place, a label or a hash means.
 
-        It is the mangled or demangled name or begins it, a label, or a line of the kernel's body
-        ("advec_mom.cpp:120").
+        What fits is what fits KERNEL on the command line (`mneme.kernel_choice.fitting`).
 
         Raises:
-            NotFound: If there is none, or more than one.
+            NotFound: If there is none.
+            InvalidArgument: If there are several.
         """
-        records = list(self.values())
-        exact = [r for r in records if name in (r.kernel_name, r.demangled_name, r.static_hash)]
-        called = exact or [r for r in records if r.is_called(name)]
-        found = called or [r for r in records if r.demangled_name.startswith(name)]
-        if len(found) != 1:
-            names = ", ".join(record.demangled_name for record in records)
-            raise NotFound(f"'{self.path}' has {len(found)} kernels named '{name}'; it has {names}")
-        return found[0]
+        return find_kernel(self, name)
 
     def __getitem__(self, static_hash: str | int) -> RecordedExecution:
         return self._records[str(static_hash)]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.arguments import ArgKind, Argument
-from mneme.errors import NotFound
 from mneme.recording.directory import Recording
+from mneme.recording.records import choose, fitting_records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,6 +138,8 @@ class InstanceDetails:
     """One recorded launch."""
 
     record_id: str
+    number: int
+    """Its place among the launches of the kernel, from 1: "@2" names the second."""
     grid: dict[str, int]
     block: dict[str, int]
     shared_mem: int
@@ -182,17 +184,31 @@ class KernelDetails:
         return values
 
 
-def summarize_directory(path: str | Path) -> DirectorySummary:
-    """List the kernels of a recording directory.
+def summarize_directory(path: str | Path, kernel: str | None = None) -> DirectorySummary:
+    """List the kernels of a recording directory: all, or those that a text names.
+
+    A record file has one kernel, and says nothing about its directory.
 
     Raises:
-        NotFound: If it is not a directory.
+        NotFound: If there is no such directory or record, or it has no such kernel.
+        ArtifactCorrupt: If the record is damaged.
     """
+    if Path(path).is_file():
+        record = choose(path, kernel, None).record
+        return DirectorySummary(
+            path=str(path),
+            kernels=[_summary(record)],
+            names=[record.name],
+            damaged={},
+            unfinished=[],
+            notes=[],
+        )
     recording = Recording(path)
+    records = list(recording.values()) if kernel is None else fitting_records(recording, kernel)
     return DirectorySummary(
         path=str(path),
-        kernels=[_summary(record) for record in recording.values()],
-        names=[record.name for record in recording.values()],
+        kernels=[_summary(record) for record in records],
+        names=[record.name for record in records],
         damaged={str(file): reason for file, reason in recording.damaged.items()},
         unfinished=[file.name for file in recording.unfinished],
         notes=recording.notes,
@@ -223,8 +239,10 @@ def _size_of(path: Path) -> int:
         return 0
 
 
-def describe_record(record: RecordedExecution, record_id: str | None = None) -> KernelDetails:
-    """Describe a record, or only one of its launches.
+def describe_record(
+    record: RecordedExecution, record_ids: Sequence[str] | None = None
+) -> KernelDetails:
+    """Describe a record with all of its launches, or only with some.
 
     Raises:
         NotFound: If there is no such launch or a snapshot is missing.
@@ -234,7 +252,8 @@ def describe_record(record: RecordedExecution, record_id: str | None = None) -> 
 
     # The runtime also checks the checksum.
     known = Argument.all_of(_native.record_arguments(record.path))
-    ids = list(record) if record_id is None else [record_id]
+    numbers = {name: number for number, name in enumerate(record, start=1)}
+    ids = list(record) if record_ids is None else record_ids
     return KernelDetails(
         file=str(record.path),
         kernel_name=record.kernel_name,
@@ -248,15 +267,16 @@ def describe_record(record: RecordedExecution, record_id: str | None = None) -> 
         window_bytes=record.va_size,
         unrecorded_reads=record.unrecorded_reads,
         zeroed_locals=record.zeroed_locals,
-        instances=[_instance(known, record.get(one)) for one in ids],
+        instances=[_instance(known, record.get(one), numbers.get(one, 0)) for one in ids],
     )
 
 
-def _instance(known: Sequence[Argument], instance: KernelInstance) -> InstanceDetails:
+def _instance(known: Sequence[Argument], instance: KernelInstance, number: int) -> InstanceDetails:
     prologue, epilogue = instance.prologue.snapshot, instance.epilogue.snapshot
     functions = _functions(prologue)
     return InstanceDetails(
         record_id=instance.dynamic_hash,
+        number=number,
         grid=instance.grid_dim.to_dict(),
         block=instance.block_dim.to_dict(),
         shared_mem=instance.shared_mem,
@@ -362,15 +382,7 @@ def find_record(path: str | Path) -> RecordedExecution:
     """Return the record of a file, or the only one of a directory.
 
     Raises:
-        NotFound: If there is none, or more than one.
+        NotFound: If there is none.
+        InvalidArgument: If there are several.
     """
-    from mneme import load  # noqa: PLC0415 - imports this package's modules
-
-    loaded = load(path)
-    if not isinstance(loaded, Recording):
-        return loaded
-    records = list(loaded.values())
-    if len(records) != 1:
-        names = ", ".join(record.path.name for record in records)
-        raise NotFound(f"'{path}' holds {len(records)} records; name one: {names}")
-    return records[0]
+    return choose(path, None, None).record

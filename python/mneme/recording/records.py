@@ -1,15 +1,219 @@
-"""Finds the one record and the one instance a user means."""
+"""Finds the one kernel and the one launch that a user means: the same way for every verb."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mneme.errors import InvalidArgument, NotFound
+from mneme.kernel_choice import fitting, split_number
+from mneme.kernel_names import names_in_tables
 from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 
-_MOST_LISTED = 8
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-__all__ = ["find_instance", "first_of_alike", "infer_record_id"]
+    from mneme.kernel_choice import Handles
+    from mneme.recording.directory import Recording
+
+_MOST_LISTED = 8
+_SHORTEST_ID = 4
+
+__all__ = [
+    "Chosen",
+    "choose",
+    "choose_launch",
+    "find_instance",
+    "find_kernel",
+    "first_of_alike",
+    "fitting_records",
+    "infer_record_id",
+    "only_launch",
+    "told_of_alike",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A recorded kernel, and which of its launches are meant."""
+
+    record: RecordedExecution
+    launches: tuple[KernelInstance, ...]
+    """All of the kernel where none was named, in the order in which 'mneme show' numbers them."""
+
+
+def choose(recording: str | Path, kernel: str | None, record_id: str | None) -> Chosen:
+    """Return the kernel that is meant.
+
+    Args:
+        recording: A recording directory, or a record's `<static hash>.json`.
+        kernel: A name or part of one, a place, a label or a hash, as `mneme.kernel_choice.fitting`
+            takes them, with "@2" for the second launch; None if there is only one kernel.
+        record_id: Dynamic hash of the launch, or its first 4 digits or more; None for any.
+
+    Raises:
+        NotFound: If recording, kernel or launch do not exist.
+        InvalidArgument: If several kernels fit; the message lists them.
+        ArtifactCorrupt: If a file is damaged.
+    """
+    records, damaged = _records_of(Path(recording))
+    if not records:
+        raise NotFound(f"'{recording}' holds no record; 'mneme ls {recording}' lists what it holds")
+    found, number = _all_of(records), None
+    if kernel is not None:
+        name, number = _name_and_number(found, kernel)
+        found = _fitting(found, name)
+        if not found:
+            raise NotFound(_nothing(recording, records, name, damaged))
+    if record_id is not None:
+        found = _with_id(recording, found, str(record_id))
+    fit = {id(one.record): one.record for one in found}
+    if len(fit) > 1:
+        raise InvalidArgument(_several(recording, list(fit.values()), kernel, record_id))
+    (record,) = fit.values()
+    launches = tuple(one.launch for one in found if one.launch is not None)
+    if number is not None:
+        launches = (_numbered(record, launches, number),)
+    return Chosen(record=record, launches=launches)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    record: RecordedExecution
+    launch: KernelInstance | None
+    """None for a kernel without a complete launch."""
+
+    @property
+    def handles(self) -> Handles:
+        return self.record.handles(self.launch)
+
+
+def _all_of(records: Sequence[RecordedExecution]) -> list[_Candidate]:
+    return [
+        _Candidate(record=record, launch=launch)
+        for record in records
+        for launch in (*record.values(), *(() if len(record) else (None,)))
+    ]
+
+
+def _records_of(path: Path) -> tuple[list[RecordedExecution], int]:
+    """Return the records, and how many cannot be read."""
+    if not path.is_dir():
+        return [RecordedExecution.from_json(path)], 0
+    from mneme.recording.directory import Recording  # noqa: PLC0415 - only for directories
+
+    recording = Recording(path)
+    return list(recording.values()), len(recording.damaged)
+
+
+def _name_and_number(candidates: Sequence[_Candidate], kernel: str) -> tuple[str, int | None]:
+    """Split "spmv@2"; a text that a name holds as it is stays whole."""
+    return (kernel, None) if _fitting(candidates, kernel) else split_number(kernel)
+
+
+def _fitting(candidates: Sequence[_Candidate], name: str) -> list[_Candidate]:
+    """Return the candidates that a text names; an empty text, as before "@2", names all."""
+    return fitting(candidates, name, lambda one: one.handles) if name else list(candidates)
+
+
+def _with_id(
+    recording: str | Path, candidates: Sequence[_Candidate], record_id: str
+) -> list[_Candidate]:
+    known = [(one.launch.dynamic_hash, one) for one in candidates if one.launch is not None]
+    is_long = len(record_id) >= _SHORTEST_ID
+    found = [one for name, one in known if name == record_id] or [
+        one for name, one in known if is_long and name.startswith(record_id)
+    ]
+    if found:
+        return found
+    ids = list(dict.fromkeys(name for name, _ in known))
+    has = ", ".join([*ids[:_MOST_LISTED], *(["..."] if len(ids) > _MOST_LISTED else [])])
+    raise NotFound(f"'{recording}' has no instance {record_id}; it has {has or 'none'}")
+
+
+def _numbered(
+    record: RecordedExecution, launches: Sequence[KernelInstance], number: int
+) -> KernelInstance:
+    for at, launch in enumerate(record.values(), start=1):
+        if at == number and launch in launches:
+            return launch
+    count = "1 recorded launch" if len(launches) == 1 else f"{len(launches)} recorded launches"
+    raise NotFound(f"{record.short_name} has {count}; none of them is @{number}")
+
+
+def _several(
+    recording: str | Path,
+    records: Sequence[RecordedExecution],
+    kernel: str | None,
+    record_id: str | None,
+) -> str:
+    wanted = kernel if kernel is not None else record_id
+    begin = (
+        f"'{recording}' holds {len(records)} kernels"
+        if wanted is None
+        else f"'{wanted}' fits {len(records)} kernels of '{recording}'"
+    )
+    return (
+        f"{begin}: {_listed(records)}; name one behind the recording, by more of its name, its "
+        "place or its hash"
+    )
+
+
+def _nothing(
+    recording: str | Path, records: Sequence[RecordedExecution], name: str, damaged: int
+) -> str:
+    has = f"it has {_listed(records)}" if records else "it holds no kernel"
+    lost = f"; records that cannot be read: {damaged}, see 'mneme ls'" if damaged else ""
+    return f"'{recording}' has no kernel '{name}'; {has}{lost}"
+
+
+def _listed(records: Sequence[RecordedExecution]) -> str:
+    """Return kernels with place and hash."""
+    names = names_in_tables([record.name for record in records])
+    texts = [
+        f"{name} ({', '.join(filter(None, (str(record.place or ''), record.static_hash)))})"
+        for name, record in zip(names, records, strict=True)
+    ]
+    more = len(texts) - _MOST_LISTED
+    return ", ".join(texts[:_MOST_LISTED]) + (f", and {more} more" if more > 0 else "")
+
+
+def choose_launch(
+    recording: str | Path, kernel: str | None, record_id: str | None
+) -> tuple[Path, str]:
+    """Return the record file and the id of the one launch that is meant.
+
+    Raises:
+        NotFound, InvalidArgument, ArtifactCorrupt: As `choose`; InvalidArgument also if several
+            launches of the kernel fit.
+    """
+    chosen = choose(recording, kernel, record_id)
+    return chosen.record.path, only_launch(chosen)
+
+
+def only_launch(chosen: Chosen) -> str:
+    """Return the id of the only launch.
+
+    Raises:
+        InvalidArgument: If there are several, which the message lists, or none.
+    """
+    if len(chosen.launches) == 1:
+        return chosen.launches[0].dynamic_hash
+    raise InvalidArgument(f"Cannot infer record ID from '{chosen.record.path}': {_why_not(chosen)}")
+
+
+def _why_not(chosen: Chosen) -> str:
+    """Say why there is no one launch that is meant, and what to do."""
+    if not chosen.launches:
+        return "no launch of this kernel was recorded completely; record the program again"
+    numbers = {one.dynamic_hash: at for at, one in enumerate(chosen.record.values(), start=1)}
+    texts = [f"@{numbers[one.dynamic_hash]} {one.dynamic_hash}" for one in chosen.launches]
+    more = ", ..." if len(texts) > _MOST_LISTED else ""
+    return (
+        f"it has {len(texts)} recorded launches ({', '.join(texts[:_MOST_LISTED])}{more}); name "
+        "one with KERNEL@1 or -rid"
+    )
 
 
 def infer_record_id(record: RecordedExecution, record_id: str | None) -> str:
@@ -19,52 +223,34 @@ def infer_record_id(record: RecordedExecution, record_id: str | None) -> str:
         NotFound: If the record has no such instance.
         InvalidArgument: If no id is given and there is not exactly one instance.
     """
-    ids = list(record)
     if record_id is None:
-        if len(ids) == 1:
-            return ids[0]
-        raise InvalidArgument(f"Cannot infer record ID from '{record.path}': {_why_not(ids)}")
+        return only_launch(Chosen(record=record, launches=tuple(record.values())))
     if record_id not in record:
         raise NotFound(
-            f"'{record.path}' has no instance {record_id}; it has {', '.join(ids) or 'none'}"
+            f"'{record.path}' has no instance {record_id}; it has {', '.join(record) or 'none'}"
         )
     return str(record_id)
 
 
-def _why_not(ids: list[str]) -> str:
-    """Say why there is no one instance that is meant, and what to do."""
-    if not ids:
-        return "no launch of this kernel was recorded completely; record the program again"
-    listed = ", ".join(ids[:_MOST_LISTED]) + (", ..." if len(ids) > _MOST_LISTED else "")
-    return f"it has {len(ids)} recorded launches ({listed}); name one with -rid"
-
-
-def first_of_alike(database: str | Path) -> tuple[str | None, int]:
+def first_of_alike(chosen: Chosen) -> str | None:
     """Return the first recorded of several launches that differ in scalar arguments only.
 
     Tools whose record id has no arguments in it keep one launch where we keep several.
 
     Returns:
-        Its id and how many there are; None and 0 if there is nothing to choose, or the launches
-        differ in more.
-
-    Raises:
-        NotFound, InvalidArgument, ArtifactCorrupt: As `find_instance`.
+        Its id; None if there is nothing to choose, or the launches differ in more.
     """
-    path = Path(database)
-    if path.is_dir():
-        from mneme.recording.directory import Recording  # noqa: PLC0415 - only for directories
+    if len({_shape(one) for one in chosen.launches}) != 1 or len(chosen.launches) == 1:
+        return None
+    return min(chosen.launches, key=_age).dynamic_hash
 
-        records = list(Recording(path).values())
-        if len(records) != 1:
-            return None, 0
-        record = records[0]
-    else:
-        record = RecordedExecution.from_json(path)
-    launches = list(record.values())
-    if len({_shape(one) for one in launches}) != 1 or len(launches) == 1:
-        return None, 0
-    return min(launches, key=_age).dynamic_hash, len(launches)
+
+def told_of_alike(chosen: Chosen, record_id: str) -> str:
+    """Return the sentence about one of several launches that are alike."""
+    return (
+        f"{len(chosen.launches)} launches of '{chosen.record.path}' differ in scalar arguments "
+        f"only; this is the first recorded, {record_id} (choose with KERNEL@1, ... or -rid)"
+    )
 
 
 def _shape(launch: KernelInstance) -> tuple[object, ...]:
@@ -82,29 +268,37 @@ def _age(launch: KernelInstance) -> tuple[int, str]:
 
 
 def find_instance(database: str | Path, record_id: str | None) -> tuple[Path, str]:
-    """Return the record file and the instance that are meant.
-
-    Args:
-        database: A `<static hash>.json` file, or a directory of them.
-        record_id: Dynamic hash of the instance; None if there is only one.
+    """Return the record file and the instance that are meant, without a kernel's name.
 
     Raises:
-        NotFound: If file, directory or instance do not exist.
-        InvalidArgument: If more than one instance fits.
-        ArtifactCorrupt: If a file is damaged.
+        NotFound, InvalidArgument, ArtifactCorrupt: As `choose_launch`.
     """
-    path = Path(database)
-    if not path.is_dir():
-        return path, infer_record_id(RecordedExecution.from_json(path), record_id)
-    from mneme.recording.directory import Recording  # noqa: PLC0415 - only for directories
+    return choose_launch(database, None, record_id)
 
-    records = list(Recording(path).values())
-    if record_id is not None:
-        records = [record for record in records if record_id in record]
-    if len(records) == 1:
-        return records[0].path, infer_record_id(records[0], record_id)
-    if not records:
-        what = f"instance {record_id}" if record_id else "record"
-        raise NotFound(f"'{path}' holds no {what}; 'mneme ls {path}' lists what it holds")
-    files = ", ".join(record.path.name for record in records)
-    raise InvalidArgument(f"'{path}' holds {len(records)} records that fit; name one of {files}")
+
+def fitting_records(recording: Recording, kernel: str) -> list[RecordedExecution]:
+    """Return every kernel of a directory that a text names.
+
+    Raises:
+        NotFound: If there is none.
+    """
+    records = list(recording.values())
+    candidates = _all_of(records)
+    name, _ = _name_and_number(candidates, kernel)
+    found = {id(one.record): one.record for one in _fitting(candidates, name)}
+    if not found:
+        raise NotFound(_nothing(recording.path, records, name, len(recording.damaged)))
+    return list(found.values())
+
+
+def find_kernel(recording: Recording, kernel: str) -> RecordedExecution:
+    """Return the one kernel of a directory that a text names.
+
+    Raises:
+        NotFound: If there is none.
+        InvalidArgument: If there are several.
+    """
+    found = fitting_records(recording, kernel)
+    if len(found) > 1:
+        raise InvalidArgument(_several(recording.path, found, kernel, None))
+    return found[0]

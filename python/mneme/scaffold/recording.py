@@ -33,7 +33,7 @@ def describe_recording(database: str | Path, record_id: str | None) -> dict[str,
     """
     path, chosen = find_instance(database, record_id)
     record = RecordedExecution.from_json(path)
-    details = describe_record(record, chosen)
+    details = describe_record(record, [chosen])
     (instance,) = details.instances
     facts = launch_facts(path, chosen)
     return {

@@ -185,11 +185,11 @@ def _recording(request: ScaffoldRequest) -> dict[str, Any] | None:
     if request.record_database is None:
         if request.template.recording == "required":
             raise InvalidArgument(
-                f"template {request.template.name} is fitted to a recording; name one with -rdb"
+                f"template {request.template.name} is fitted to a recording; name one behind it"
             )
         return None
     if request.template.recording == "none":
-        raise InvalidArgument(f"template {request.template.name} takes no recording (-rdb)")
+        raise InvalidArgument(f"template {request.template.name} takes no recording")
     from mneme.scaffold.recording import describe_recording  # noqa: PLC0415 - loads native code
 
     return describe_recording(request.record_database, request.record_id)

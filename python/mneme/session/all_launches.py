@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mneme.errors import MnemeError, NotFound
+from mneme.errors import InvalidArgument, MnemeError, NotFound
 from mneme.kernel_names import qualified_name
 from mneme.recording.directory import Recording
 from mneme.recording.launch_facts import (
@@ -22,6 +22,7 @@ from mneme.recording.launch_facts import (
     static_hash_text,
     usual_launch,
 )
+from mneme.recording.records import choose
 from mneme.session.constant_arguments import (
     are_others_each_time,
     asks_for_others,
@@ -33,7 +34,7 @@ from mneme.session.result_store import ResultStore, refuse_earlier_trials
 from mneme.session.tolerances import SharedTolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.session.events import Outcome, TuneListener
@@ -173,12 +174,24 @@ def _launches(options: TuneOptions, parent: Path) -> list[_Launch]:
             directory=parent / directory_name(record, instance.dynamic_hash),
             stands_for=stands_for,
         )
-        for record in Recording(options.record_database).values()
+        for record in _records(options)
         for instance, stands_for in _representatives(options, record)
     ]
     if not found:
         raise NotFound(f"'{options.record_database}' holds no recorded launch")
     return found
+
+
+def _records(options: TuneOptions) -> Iterable[RecordedExecution]:
+    path = Path(options.record_database)
+    if options.kernel is None and path.is_dir():
+        return Recording(path).values()
+    chosen = choose(path, options.kernel, None)
+    if len(chosen.launches) < len(chosen.record):
+        raise InvalidArgument(
+            f"--all means every launch, and '{options.kernel}' names one; leave --all out"
+        )
+    return [chosen.record]
 
 
 def _representatives(
@@ -244,6 +257,7 @@ def _names(launch: _Launch) -> dict[str, Any]:
     return {
         "all": False,
         "record_database": launch.record.path,
+        "kernel": None,
         "record_id": launch.instance.dynamic_hash,
         "results_dir": launch.directory,
         "proteus_output": None,

@@ -45,10 +45,12 @@ class TuneOptions(SearchedCodeNumbers):
     record_database: str | Path = option(
         "",
         _RECORD,
-        "A <static hash>.json file, or a directory that holds one.",
+        "The recording, in place of RECORDING.",
         names=("-rdb", "--record-database"),
         metavar="DB",
     )
+    kernel: str | None = None
+    """A name or part of one, a place, a label or a hash; "spmv@2": its second launch."""
     record_id: str | None = None
     """Which launch; not needed if there is only one."""
     all: bool = option(
@@ -353,7 +355,9 @@ class TuneOptions(SearchedCodeNumbers):
             InvalidArgument: With a sentence that names the option.
         """
         if not str(self.record_database):
-            raise InvalidArgument("no recording is named; say -rdb FILE_OR_DIRECTORY")
+            raise InvalidArgument(
+                "no recording is named; say RECORDING, a directory or a record, or -rdb"
+            )
         for item in fields(self):
             if told := option_of(item):
                 told.check(item.name, getattr(self, item.name))

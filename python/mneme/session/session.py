@@ -19,7 +19,7 @@ from mneme.measure.cluster import open_cluster
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.recording.launch_facts import UNOPTIMIZED
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.recording.records import find_instance
+from mneme.recording.records import choose, first_of_alike, only_launch, told_of_alike
 from mneme.search.custom_spaces import describe_search_space
 from mneme.search.space_view import SpaceView
 from mneme.session.all_launches import tune_all
@@ -127,9 +127,19 @@ class TuningSession:
             yield
 
     def _run(self) -> int:
-        path, record_id = find_instance(self.options.record_database, self.options.record_id)
+        path, record_id = self._chosen()
         with use_limits(self._limits_elsewhere(path, record_id)):
             return self._run_launch(path, record_id)
+
+    def _chosen(self) -> tuple[Path, str]:
+        """Return the record file and the launch; of several that are alike, the first recorded."""
+        options = self.options
+        chosen = choose(options.record_database, options.kernel, options.record_id)
+        alike = first_of_alike(chosen)
+        if alike is None:
+            return chosen.record.path, only_launch(chosen)
+        self.listener.note(told_of_alike(chosen, alike))
+        return chosen.record.path, alike
 
     def _limits_elsewhere(self, path: Path, record_id: str) -> DeviceLimits | None:
         """Return the device that measures on a cluster; None if this machine measures.

@@ -1,0 +1,162 @@
+"""`mneme VERB RECORDING [KERNEL] [PASSES]`: the same words and mistakes for every verb."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from mneme.cli._recording import tell_apart
+from mneme.cli.exit_codes import ExitCode
+from native_parts import needs_native
+
+pytestmark = needs_native
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
+WALK = GOLDEN / "13326948811992799613.json"
+ONLY = "3913246467672645478"
+
+VERBS = {
+    "replay": ["replay", "{words}"],
+    "tune": ["tune", "{words}", "--trials", "1", "--baseline-only", "--results-dir", "{out}"],
+    "compile": ["compile", "{words}"],
+    "show": ["show", "{words}"],
+    "suggest": ["suggest", "{words}"],
+    "scaffold": ["scaffold", "tune", "{words}", "--out", "{out}"],
+    "ls": ["ls", "{words}"],
+}
+
+
+@pytest.fixture(autouse=True)
+def knowledge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing is known about any kernel."""
+    monkeypatch.setenv("MNEME_KNOWLEDGE", str(tmp_path / "knowledge.sqlite"))
+
+
+def mneme(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mneme", *(str(one) for one in arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "MNEME_DEVICE": "cpu"},
+    )
+
+
+def run(verb: str, out: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    arguments: list[str | Path] = []
+    for part in VERBS[verb]:
+        arguments += words if part == "{words}" else [part.format(words="", out=out)]
+    return mneme(*arguments)
+
+
+@pytest.mark.compile
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(
+    "words", [[GOLDEN, "link"], ["-rdb", GOLDEN, "link"], [GOLDEN, ONLY[:6]], [WALK, "@2"]]
+)
+def test_every_verb_takes_recording_and_kernel(
+    verb: str, words: list[str | Path], tmp_path: Path
+) -> None:
+    done = run(verb, tmp_path / "out", *words)
+    assert done.returncode == (ExitCode.NOT_VERIFIED if verb == "suggest" else ExitCode.OK), done
+    assert "walk" not in done.stdout or words[0] == WALK
+    if verb == "tune":
+        best = json.loads((tmp_path / "out" / "baseline.json").read_text())
+        assert best["result"]["verified"] is True
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        ([GOLDEN, "nosuch"], ExitCode.RECORD_UNREADABLE, "has no kernel 'nosuch'; it has walk"),
+        ([GOLDEN], ExitCode.INVALID_CONFIGURATION, "holds 2 kernels: walk"),
+        ([GOLDEN, "k"], ExitCode.INVALID_CONFIGURATION, "'k' fits 2 kernels of"),
+        ([GOLDEN, "walk@7"], ExitCode.RECORD_UNREADABLE, "none of them is @7"),
+        ([GOLDEN, "walk", "sroa", "x"], ExitCode.USAGE, "x"),
+        (["nowhere", "walk"], ExitCode.RECORD_UNREADABLE, "nowhere"),
+        ([GOLDEN, "-rid", "99999"], ExitCode.RECORD_UNREADABLE, "has no instance 99999"),
+    ],
+)
+def test_the_same_mistake_ends_alike(
+    verb: str, words: list[str | Path], code: ExitCode, sentence: str, tmp_path: Path
+) -> None:
+    if verb == "ls" and (
+        code is ExitCode.INVALID_CONFIGURATION or words[-1] in ("walk@7", "99999")
+    ):
+        pytest.skip("lists all that fit, and no launches")
+    done = run(verb, tmp_path / "out", *words)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "database", "kernel", "passes"),
+    [
+        ([GOLDEN, "walk", "default<O1>"], None, "walk", "default<O1>"),
+        ([GOLDEN, "default<O1>"], None, None, "default<O1>"),
+        ([GOLDEN, "sroa,instcombine"], None, None, "sroa,instcombine"),
+        ([GOLDEN, "walk"], None, "walk", None),
+        ([GOLDEN, "nosuch"], None, "nosuch", None),
+        ([GOLDEN, "nosuch<3>"], None, None, "nosuch<3>"),
+        ([GOLDEN, "O3"], None, None, "O3"),
+        ([WALK, "nosuch"], None, None, "nosuch"),
+        ([WALK, "walk"], None, "walk", None),
+        (["default<O1>"], WALK, None, "default<O1>"),
+        (["nosuch"], WALK, None, "nosuch"),
+        (["walk(int)"], GOLDEN, "walk(int)", None),
+        (["walk", "nosuch"], GOLDEN, "walk", "nosuch"),
+        ([], GOLDEN, None, None),
+    ],
+)
+def test_word_is_a_kernel_or_a_pipeline(
+    words: list[str | Path], database: Path | None, kernel: str | None, passes: str | None
+) -> None:
+    told = tell_apart(*map(str, words), database=database, has_passes=True)
+    assert (told.kernel, told.passes) == (kernel, passes)
+    assert told.recording == (database or words[0])
+
+
+def test_words_too_many_or_too_few_are_refused() -> None:
+    with pytest.raises(typer.BadParameter, match="no recording is named"):
+        tell_apart(None, None)
+    with pytest.raises(typer.BadParameter, match="'b' is a word too much"):
+        tell_apart("a", "b", database=GOLDEN)
+
+
+def test_ls_lists_what_fits() -> None:
+    for words, kernels in (([GOLDEN, "k"], 2), ([GOLDEN, "walk"], 1), ([WALK], 1)):
+        done = mneme("ls", *words, "--json")
+        assert done.returncode == ExitCode.OK, done.stderr
+        assert len(json.loads(done.stdout)["kernels"]) == kernels
+
+
+@pytest.mark.compile
+def test_all_launches_of_one_kernel_are_tuned(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    common = ["--trials", "2", "--results-dir", out, "--space-preset", "quick"]
+    done = mneme("tune", GOLDEN, "walk", "--all", *common)
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert list(out.glob("walk-*/best.json"))
+    assert not list(out.glob("link-*"))
+    done = mneme("tune", GOLDEN, "walk@1", "--all", *common)
+    assert done.returncode == ExitCode.INVALID_CONFIGURATION
+    assert "'walk@1' names one; leave --all out" in done.stderr
+
+
+def test_show_numbers_launches() -> None:
+    shown = mneme("show", GOLDEN, "walk").stdout
+    ids = list(json.loads(WALK.read_text())["instances"])
+    for number, record_id in enumerate(ids, start=1):
+        assert f"launch @{number} {record_id}:" in shown
+        one = json.loads(mneme("show", GOLDEN, f"walk@{number}", "--json").stdout)
+        assert [each["record_id"] for each in one["instances"]] == [record_id]
+        assert [each["number"] for each in one["instances"]] == [number]
