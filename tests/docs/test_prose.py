@@ -22,6 +22,7 @@ REWRITTEN = [
             "recording",
             "sharing-recordings",
             "trials-with-pandas",
+            "tuned-kernels",
             "tuning",
         )
     ),
