@@ -26,7 +26,9 @@ apt_packages=(
   python3 python3-dev python3-venv
 )
 # What only tests use; those that miss something skip and say so.
-apt_test_packages=(g++ mpich libmpich-dev chromium postgresql autoconf automake libamdhip64-dev rocm-device-libs mlir-22-tools)
+apt_test_packages=(
+  g++ mpich libmpich-dev slurm-wlm munge chromium postgresql autoconf automake libamdhip64-dev rocm-device-libs mlir-22-tools
+)
 # What building and running mneme needs stands in pyproject.toml.
 mapfile -t build_packages < <(sed -n 's/^requires = \[\(.*\)\]$/\1/p' "$root/pyproject.toml" | tr -d '" ' | tr ',' '\n')
 mapfile -t run_packages < <(sed -n '/^dependencies = \[/,/^\]/s/^ *"\([^"]*\)".*/\1/p' "$root/pyproject.toml")
@@ -52,7 +54,7 @@ python_docs_packages=(
   'sphinx>=8.1' 'furo>=2024.8.6' 'myst-parser>=4' 'sphinx-copybutton>=0.5.2' 'sphinxcontrib-moderncmakedomain>=3.29'
 )
 python_test_packages=(
-  'dask[distributed]>=2024.1' 'psycopg[binary]>=3.1' 'types-PyYAML' 'meson>=1.3' 'markdown-it-py>=3'
+  'dask[distributed]>=2024.1' 'dask-jobqueue>=0.9' 'cryptography>=42' 'psycopg[binary]>=3.1' 'types-PyYAML' 'meson>=1.3' 'markdown-it-py>=3'
   'pytest-xdist>=3.6' 'mpi4py>=4'
 )
 # What scripts/wheel and scripts/gpu-bundle use.

@@ -45,7 +45,16 @@ def optimize(
         typer.Option(
             "--on",
             metavar="CLUSTER",
-            help="Search on other machines, as for tune: dask://HOST:PORT.",
+            help="Search on other machines, as for tune: dask://HOST:PORT, slurm or flux.",
+            show_default=False,
+        ),
+    ] = None,
+    cluster: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--cluster",
+            metavar="KEY=VALUE",
+            help="Jobs of --on slurm or flux, as for tune. More than once.",
             show_default=False,
         ),
     ] = None,
@@ -129,6 +138,7 @@ def optimize(
             budget=parse_budget(budget),
             device=device,
             on=on,
+            cluster=tuple(cluster or ()),
             check=check,
             compare=tuple(compare or ()),
             compare_tolerance=compare_tolerance,

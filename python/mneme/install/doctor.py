@@ -35,6 +35,7 @@ _OPTIONAL_PACKAGES = {
     "scikit-learn": ("importances of parameters", "'mneme-gpu[tune]'"),
     "optuna-dashboard": ("mneme dashboard", "'mneme-gpu[dashboard]'"),
     "distributed": ("tune --on dask://...", "'mneme-gpu[dask]'"),
+    "dask-jobqueue": ("tune --on slurm", "'mneme-gpu[dask]'"),
     "mpi4py": ("tune --on mpi", "'mneme-gpu[mpi]'"),
 }
 _LIBRARIES = (

@@ -1,8 +1,8 @@
 """The pools of other people's schedulers on which configurations are measured (`--on`).
 
 Scheduling, transport, retries and dashboards are those of the scheduler. Dask and MPI are the two
-that need nothing of ours on the nodes beyond mneme: Dask where workers come and go, MPI inside a
-job that has its nodes already.
+that need nothing of ours on the nodes beyond mneme: Dask where workers come and go, in jobs of
+Slurm or Flux too, MPI inside a job that has its nodes already.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.install.hints import package_hint
+from mneme.measure.job_queue import BATCH_SYSTEMS, check_cluster_options, job_cluster
+from mneme.measure.job_time import seconds_of_job
 from mneme.measure.sent_recordings import remove_sent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
 
-__all__ = ["check_cluster", "open_cluster"]
+__all__ = ["check_cluster", "open_cluster", "seconds_left"]
 
 _MPI: Final = "mpi"
 # The schemes of addresses, and what Dask calls them.
@@ -31,22 +33,33 @@ _DASK_EXTRA: Final = "'mneme-gpu[dask]'"
 _CONNECT_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.1
 _WORKER_SECONDS: Final = 60.0
-_EXAMPLES: Final = "dask://HOST:PORT, dask:///PATH/TO/scheduler.json, or mpi"
+_EXAMPLES: Final = "dask://HOST:PORT, dask:///PATH/TO/scheduler.json, slurm, flux, or mpi"
 
 
-def check_cluster(on: str) -> None:
+def check_cluster(on: str | None, cluster_options: Sequence[str] = ()) -> None:
     """Refuse what names no cluster.
 
     Raises:
-        InvalidArgument: If it is neither "mpi" nor an address of Dask.
+        InvalidArgument: If it is neither "mpi", nor a batch system, nor an address of Dask; or if
+            there are options of jobs and no jobs.
     """
-    scheme, mark, place = on.partition("://")
-    if on != _MPI and not (mark and place and scheme in _DASK):
+    scheme, mark, place = (on or "").partition("://")
+    is_known = on in (None, _MPI, *BATCH_SYSTEMS) or (mark and place and scheme in _DASK)
+    if not is_known:
         raise InvalidArgument(f"--on is '{on}'; it is {_EXAMPLES}")
+    if cluster_options and on not in BATCH_SYSTEMS:
+        raise InvalidArgument(f"--cluster is for --on {' and --on '.join(BATCH_SYSTEMS)}")
+    check_cluster_options(cluster_options)
 
 
 @contextlib.contextmanager
-def open_cluster(on: str | None) -> Iterator[Executor | None]:
+def open_cluster(
+    on: str | None,
+    *,
+    cluster_options: Sequence[str] = (),
+    device: str | None = None,
+    report: Callable[[str], None] = lambda _: None,
+) -> Iterator[Executor | None]:
     """Return the pool of a cluster, None for this machine; close it at the end.
 
     With "mpi" only the first process returns. The others measure until it closes the pool, and
@@ -54,22 +67,61 @@ def open_cluster(on: str | None) -> Iterator[Executor | None]:
 
     Args:
         on: As in `--on`: "dask://HOST:PORT", "dask+tls://HOST:PORT" (certificates are those of
-            Dask's own configuration), "dask:///PATH/TO/scheduler.json", "mpi"; None: here.
+            Dask's own configuration), "dask:///PATH/TO/scheduler.json", "slurm", "flux", "mpi";
+            None: here.
+        cluster_options: As in `--cluster`: for "slurm" and "flux".
+        device: What measures; jobs for "cpu" ask for no GPU.
+        report: Receives what happens to jobs.
 
     Raises:
         InvalidArgument: If it is none of these.
         BackendUnavailable: If a package is missing, or nothing answers.
     """
+    check_cluster(on, cluster_options)
     if on is None:
         yield None
         return
-    check_cluster(on)
-    with _mpi_pool() if on == _MPI else _dask_pool(on) as pool:
+    if on == _MPI:
+        opened = _mpi_pool()
+    elif on in BATCH_SYSTEMS:
+        opened = _pool_of(job_cluster(on, cluster_options, device=device, report=report))
+    else:
+        opened = _pool_of(_dask_client(on))
+    with opened as pool:
         yield pool
 
 
+def seconds_left(pool: Executor | None) -> float | None:
+    """Return the seconds until the job of this process, or the last one of a pool's, has to end.
+
+    Args:
+        pool: As `open_cluster` gives it.
+
+    Returns:
+        None if nothing limits them.
+    """
+    own = seconds_of_job()
+    client: Any = getattr(pool, "_client", None)
+    if client is None:
+        return own
+    theirs = list(client.run(seconds_of_job).values())
+    last = None if None in theirs else max(theirs, default=None)
+    return min((one for one in (own, last) if one is not None), default=None)
+
+
 @contextlib.contextmanager
-def _dask_pool(on: str) -> Iterator[Any]:
+def _pool_of(opened: contextlib.AbstractContextManager[Any]) -> Iterator[Any]:
+    """Return the pool of a Dask client."""
+    with opened as client:
+        try:
+            yield client.get_executor()
+        finally:
+            with contextlib.suppress(Exception):  # the cluster may be gone
+                client.run(remove_sent, client.id)
+
+
+@contextlib.contextmanager
+def _dask_client(on: str) -> Iterator[Any]:
     try:
         import distributed as dask  # noqa: PLC0415 - large, and optional
     except ImportError as error:
@@ -94,11 +146,7 @@ def _dask_pool(on: str) -> Iterator[Any]:
                 f"the Dask scheduler at '{on}' has had no worker for {_WORKER_SECONDS:g} s; start "
                 "them with 'dask worker'"
             ) from error
-        try:
-            yield client.get_executor()
-        finally:
-            with contextlib.suppress(Exception):  # the cluster may be gone
-                client.run(remove_sent, client.id)
+        yield client
 
 
 def _address_of(on: str) -> str:

@@ -61,6 +61,8 @@ class OptimizeOptions:
     """Device to run and tune on; None: the first that can run the program."""
     on: str | None = None
     """The cluster whose processes search, as for `mneme tune`; None: this machine."""
+    cluster: tuple[str, ...] = ()
+    """Options of the jobs of a batch system, as for `mneme tune`."""
     check: str | None = None
     """Shell command that checks an output, which it gets as standard input."""
     compare: tuple[str, ...] = ()
@@ -92,8 +94,7 @@ class OptimizeOptions:
             raise InvalidArgument(f"--budget is {self.budget}; it has to be more than 0")
         if not 1 <= self.min_gain < math.inf:
             raise InvalidArgument(f"--min-gain is {self.min_gain}; it has to be 1 or more")
-        if self.on is not None:
-            check_cluster(self.on)
+        check_cluster(self.on, self.cluster)
         if self.on == "mpi":
             raise InvalidArgument(
                 "mneme optimize takes no '--on mpi': it starts programs, which processes of MPI "
@@ -135,6 +136,7 @@ class OptimizeOptions:
         if self.compare:
             words += ["--compare-tolerance", f"{self.compare_tolerance:g}"]
         for option, values in (
+            ("--cluster", self.cluster),
             ("--compare", self.compare),
             ("--tolerance", (*self.tolerance, *tolerance)),
             ("--ignore", (*self.ignore, *ignore)),

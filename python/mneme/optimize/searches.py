@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mneme.errors import ArtifactCorrupt
 from mneme.files.json_object import read_json_object
 from mneme.kernel_names import qualified_name
+from mneme.measure.cluster import open_cluster
+from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.optimize.result import KernelResult, Ratio
 from mneme.session.all_launches import directory_name
 from mneme.session.final_round import Gain
@@ -18,7 +22,7 @@ from mneme.session.session import TuningSession
 from mneme.session.tolerances import SharedTolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from mneme.optimize.events import OptimizeListener
@@ -79,8 +83,23 @@ class Searches:
         self._needs: dict[str, float] = {}
         self._tuned: list[tuple[Target, KernelResult]] = []
         self._tolerances = SharedTolerances((), ())
+        self._make_executor: Callable[..., Any] | None = None
         self.has_found = False
         """Whether anything is faster than the baseline."""
+
+    @contextlib.contextmanager
+    def cluster(self) -> Iterator[None]:
+        """Open the cluster that measures, if the options name one, for all searches."""
+        opened = open_cluster(
+            None if self._is_over else self._options.on,
+            cluster_options=self._options.cluster,
+            device=self._options.device,
+            report=self._listener.note,
+        )
+        with opened as pool:
+            if pool is not None:
+                self._make_executor = functools.partial(FuturesReplayExecutor, pool)
+            yield
 
     def directories(self) -> list[Path]:
         """Return the results directories of searches that named a winner."""
@@ -149,7 +168,9 @@ class Searches:
         told = f"{100 * target.weight:.0f} % of the time in kernels"
         self._listener.step(f"tuning {target.record.short_name} ({told}){again}")
         tuning = self._tuning(target, seconds)
-        session = TuningSession(tuning, self._listener, weight=target.weight)
+        session = TuningSession(
+            tuning, self._listener, weight=target.weight, make_executor=self._make_executor
+        )
         if (place := f"results/{_place(target)}") not in kernel.directories:
             kernel.directories.append(place)
         began = time.monotonic()
@@ -180,6 +201,7 @@ class Searches:
             record_id=target.instance.dynamic_hash,
             device=self._options.device,
             on=self._options.on,
+            cluster=self._options.cluster,
             results_dir=directory,
             resume=(directory / "config.json").is_file(),
             timeout=seconds,

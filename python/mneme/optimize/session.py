@@ -14,6 +14,7 @@ from mneme.errors import ArtifactCorrupt, InvalidArgument, MnemeError
 from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_own_text
 from mneme.kernel_names import qualified_name
+from mneme.measure.job_time import seconds_of_job, time_for_search
 from mneme.optimize.application import (
     Application,
     failure_of,
@@ -136,6 +137,7 @@ class OptimizeSession:
         return code
 
     def _work(self, application: Application) -> int:
+        self._keep_within_job()
         budget = self.options.budget
         application.give_up_after(budget)
         built = observe(
@@ -170,9 +172,13 @@ class OptimizeSession:
         def left(pairs: int) -> float:
             return self._left() - _to_prove(built, pairs, self.result)
 
-        is_complete = searches.run(targets, lambda: left(pairs))
-        if is_complete and not searches.has_found:
-            is_complete = searches.go_on(lambda: left(min(pairs, FEWEST_PAIRS)))
+        opening = time.monotonic()
+        with searches.cluster():
+            # The budget is for work, not for the queue of a batch system.
+            self._began += time.monotonic() - opening
+            is_complete = searches.run(targets, lambda: left(pairs))
+            if is_complete and not searches.has_found:
+                is_complete = searches.go_on(lambda: left(min(pairs, FEWEST_PAIRS)))
         if found := searches.directories():
             options = DeployOptions(
                 use_launch=True, min_gain=self.options.min_gain, takes_unproven=True
@@ -189,6 +195,13 @@ class OptimizeSession:
         finally:
             # These runs show what differs, too.
             self.result.output_rule = check.rule
+
+    def _keep_within_job(self) -> None:
+        """Shorten the budget to what the job of a batch system, if this is one, has left."""
+        left = seconds_of_job()
+        if left is not None and self.options.budget > time_for_search(left):
+            self.options = replace(self.options, budget=time_for_search(left))
+            self._note(f"the job ends in {left:.0f} s: the budget is {self.options.budget:.0f} s")
 
     def _note(self, sentence: str) -> None:
         """Report a note now, and in the result."""

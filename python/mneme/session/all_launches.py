@@ -84,6 +84,8 @@ def tune_all(
     options: TuneOptions,
     listener: TuneListener,
     make_session: Callable[[TuneOptions, float], Session],
+    *,
+    given: TuneOptions | None = None,
 ) -> int:
     """Tune every launch of a recording directory.
 
@@ -91,6 +93,7 @@ def tune_all(
         options: As for one launch; `trials` and `timeout` are shared out.
         listener: Receives every step, and a summary at the end.
         make_session: Makes the session of one launch from its options and its weight.
+        given: The options that a resumed run begins with; None: `options`.
 
     Returns:
         The exit code of `TuningSession.run`: 1 only if every baseline failed.
@@ -110,7 +113,7 @@ def tune_all(
             refuse_earlier_trials(launch.directory)
     for told in filter(None, map(_told_of, launches)):
         listener.note(told)
-    _prepare(parent, options)
+    _prepare(parent, given or options)
     began = time.monotonic()
     for launch in launches:
         listener.note(f"measuring the baseline of {launch.record.short_name}")

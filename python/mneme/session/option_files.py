@@ -27,6 +27,7 @@ _NOT_RESUMED = (
     "dry_run",
     "baseline_only",
     "on",
+    "cluster",
 )
 
 

@@ -48,7 +48,7 @@ def option_value(options: type[Any], name: str, value: object) -> Any:  # noqa: 
 def _texts(name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
-    if name == "space_arg" and isinstance(value, Mapping):
+    if name in ("space_arg", "cluster") and isinstance(value, Mapping):
         import json  # noqa: PLC0415 - rare
 
         return tuple(f"{key}={json.dumps(one)}" for key, one in value.items())

@@ -136,9 +136,16 @@ class TuneOptions(SearchedCodeNumbers):
     on: str | None = option(
         None,
         _MEASURE,
-        "Measure on other machines: dask://HOST:PORT, dask:///PATH/TO/scheduler.json, or mpi.",
+        "Measure on other machines: dask://HOST:PORT, dask:///PATH/TO/scheduler.json, slurm, flux, "
+        "or mpi.",
         shown="on this machine",
         metavar="CLUSTER",
+    )
+    cluster: Sequence[str] = option(
+        (),
+        _MEASURE,
+        "Jobs of --on slurm or flux: jobs=4, queue=gpu, walltime=01:00:00 ...; may be repeated.",
+        metavar="KEY=VALUE",
     )
     compile_workers: int | None = option(
         None,
@@ -361,8 +368,7 @@ class TuneOptions(SearchedCodeNumbers):
         for item in fields(self):
             if told := option_of(item):
                 told.check(item.name, getattr(self, item.name))
-        if self.on is not None:
-            check_cluster(self.on)
+        check_cluster(self.on, self.cluster)
         self._check_numbers()
         self._check_objectives()
         self._check_trials()

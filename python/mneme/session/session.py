@@ -9,14 +9,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import warnings
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme import errors
 from mneme.devices import DeviceLimits, choose_device, use_limits
-from mneme.measure.cluster import open_cluster
+from mneme.measure.cluster import open_cluster, seconds_left
 from mneme.measure.futures_executor import FuturesReplayExecutor
+from mneme.measure.job_time import time_for_search
 from mneme.recording.launch_facts import UNOPTIMIZED
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import choose, first_of_alike, only_launch, told_of_alike
@@ -39,6 +41,7 @@ from mneme.session.trials import Candidate, CompletedCandidate, classify_result,
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor
 
     from mneme.recording.recorded_execution import KernelInstance
     from mneme.search.search_space import SearchSpace
@@ -90,6 +93,8 @@ class TuningSession:
         """
         self.weight = weight
         self.options = options
+        self.given = options
+        """The options before anything was derived from them."""
         self.listener = listener or TuneListener()
         self.outcome: Outcome | None = None
         """The result, once `run` has returned."""
@@ -107,8 +112,11 @@ class TuningSession:
             results cannot be written, 130 if it was interrupted; see `error`.
         """
         try:
-            with self._cluster():
+            if self.options.on != "mpi":  # the first rank alone reports what is invalid
                 self.options.validate()
+            with self._cluster() as pool:
+                self.options.validate()
+                self._keep_within_job(pool)
                 return self._run_all() if self.options.all else self._run()
         except errors.MnemeError as error:
             self.error = str(error)
@@ -116,15 +124,33 @@ class TuningSession:
             return next((code for kind, code in _CODES if isinstance(error, kind)), 7)
 
     @contextlib.contextmanager
-    def _cluster(self) -> Iterator[None]:
-        """Measure on the cluster that the options name."""
+    def _cluster(self) -> Iterator[Executor | None]:
+        """Measure on the cluster that the options name; gives its pool."""
         if self._make_executor is not None:
-            yield
+            yield None
             return
-        with open_cluster(self.options.on) as pool:
+        opened = open_cluster(
+            self.options.on,
+            cluster_options=self.options.cluster,
+            device=self.options.device,
+            report=self.listener.note,
+        )
+        with opened as pool:
             if pool is not None:
                 self._make_executor = functools.partial(FuturesReplayExecutor, pool)
-            yield
+            yield pool
+
+    def _keep_within_job(self, pool: Executor | None) -> None:
+        """End the search in time if the job of a batch system that it runs in has a limit."""
+        left = seconds_left(pool)
+        if left is None:
+            return
+        most = time_for_search(left)
+        if self.options.timeout is None or self.options.timeout > most:
+            self.options = replace(self.options, timeout=most, times_everything=True)
+            self.listener.note(
+                f"the job ends in {left:.0f} s, so everything is done within {most:.0f} s"
+            )
 
     def _run(self) -> int:
         path, record_id = self._chosen()
@@ -212,7 +238,7 @@ class TuningSession:
                 options, self.listener, make_executor=self._make_executor, weight=weight
             )
 
-        return tune_all(self.options, self.listener, make)
+        return tune_all(self.options, self.listener, make, given=self.given)
 
     def executor(self, *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401 - an `Executor`
         """Return the executor."""

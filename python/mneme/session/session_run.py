@@ -64,6 +64,7 @@ class Session(Protocol):
     """The session that owns the search; `mneme.session.session.TuningSession` is one."""
 
     options: TuneOptions
+    given: TuneOptions
     listener: TuneListener
     weight: float
     error: str
@@ -117,7 +118,9 @@ class SessionRun:
         if stored is not None and stored.get("status", "verified") != "verified":
             # It could not be used; what was missing, such as a tolerance, may be given now.
             stored = None
-        content = {**options.to_dict(), **self._record_names()}
+        given = self._session.given
+        limits = {"timeout": given.timeout, "times_everything": given.times_everything}
+        content = {**options.to_dict(), **limits, **self._record_names()}
         store.write("config.json", content, is_private=options.may_hold_secrets)
         store.write("search_space.json", describe_search_space(self._space))
         self._executor = self._open_executor()
