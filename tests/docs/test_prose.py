@@ -16,6 +16,7 @@ REWRITTEN = [
     *(
         DOCS / f"{name}.md"
         for name in (
+            "clusters",
             "glossary",
             "optimize",
             "production",
