@@ -137,6 +137,11 @@ def recording(example: str = "nbody") -> Callable[[Path], None]:
     return add
 
 
+def two_kernels(folder: Path) -> None:
+    """`recording`: launches of `spmv` and `axpby`, as `mneme record` names their files."""
+    run(folder, "mneme", "record", "-rdb", "recording", "--", str(EXAMPLES / "spmv_cg"))
+
+
 def record(folder: Path, program: Path) -> None:
     """Record one launch as `recording/123.json`."""
     run(folder, "mneme", "record", "-rdb", "recording", "--", str(program))
@@ -192,7 +197,7 @@ def first_kernel(folder: Path) -> None:
 NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "README.md": (source("spmv_cg"),),
     "cmake.md": (source("vector_add=main"), wrapped, checkout),
-    "cli.md": (program("app"), recording()),
+    "cli.md": (program("app"), two_kernels),
     "deploy.md": (slow_app, lambda folder: record(folder, folder / "app")),
     "clusters.md": (recording(),),
     "frameworks.md": (source("vector_add=main"), checkout),

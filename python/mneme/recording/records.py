@@ -10,6 +10,7 @@ from mneme.errors import InvalidArgument, NotFound
 from mneme.kernel_choice import fitting, split_number
 from mneme.kernel_names import names_in_tables
 from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
+from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,9 +172,10 @@ def _nothing(
 def _listed(records: Sequence[RecordedExecution]) -> str:
     """Return kernels with place and hash."""
     names = names_in_tables([record.name for record in records])
+    places = places_in_tables([str(record.place or "") for record in records])
     texts = [
-        f"{name} ({', '.join(filter(None, (str(record.place or ''), record.static_hash)))})"
-        for name, record in zip(names, records, strict=True)
+        f"{name} ({', '.join(filter(None, (place, record.static_hash)))})"
+        for name, place, record in zip(names, places, records, strict=True)
     ]
     more = len(texts) - _MOST_LISTED
     return ", ".join(texts[:_MOST_LISTED]) + (f", and {more} more" if more > 0 else "")
