@@ -163,7 +163,9 @@ def words_named(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def _handles(record: RecordedExecution) -> list[str]:
     """Return what a record is called by that a shell leaves alone."""
-    told = record.handles()
+    from mneme.recording.records import handles_of  # noqa: PLC0415 - when a shell asks
+
+    told = handles_of(record)
     texts = (*told.short_names, *told.labels, str(told.place or ""), told.mangled, *told.hashes)
     return [one for one in texts if _SAFE_IN_SHELLS.fullmatch(one)]
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from mneme.arguments import Argument, Member, constant_paths
 from mneme.errors import NotFound
 from mneme.files.publish import publish_text
-from mneme.kernel_choice import Handles
 from mneme.kernel_names import KernelName, short_name
 from mneme.recording.memory_state import MemStateRef, SnapshotType
 from mneme.recording.record_json import Fields, read_record
@@ -206,23 +205,6 @@ class RecordedExecution:
     def short_name(self) -> str:
         """The name in sentences."""
         return ", ".join(self.labels) or short_name(self.demangled_name)
-
-    def handles(self, launch: KernelInstance | None = None) -> Handles:
-        """Return what the kernel is called by; with a launch, what that launch is called by."""
-        launches = list(self.values()) if launch is None else [launch]
-        paths = [one.labels for one in launches if one.labels]
-        labels = dict.fromkeys((*(one[-1] for one in paths), *("/".join(one) for one in paths)))
-        return Handles(
-            mangled=self.kernel_name,
-            demangled=self.demangled_name,
-            place=self.place,
-            labels=tuple(labels),
-            hashes=(
-                self.static_hash,
-                f"{int(self.static_hash):016x}",
-                *(one.dynamic_hash for one in launches),
-            ),
-        )
 
     @property
     def arch(self) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mneme.errors import InvalidArgument, NotFound
-from mneme.kernel_choice import fitting, split_number
+from mneme.kernel_choice import Handles, fitting, split_number
 from mneme.kernel_names import names_in_tables
 from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 from mneme.source_place import places_in_tables
@@ -15,7 +15,6 @@ from mneme.source_place import places_in_tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mneme.kernel_choice import Handles
     from mneme.recording.directory import Recording
 
 _MOST_LISTED = 8
@@ -29,6 +28,7 @@ __all__ = [
     "find_kernel",
     "first_of_alike",
     "fitting_records",
+    "handles_of",
     "infer_record_id",
     "only_launch",
     "told_of_alike",
@@ -79,6 +79,24 @@ def choose(recording: str | Path, kernel: str | None, record_id: str | None) -> 
     return Chosen(record=record, launches=launches)
 
 
+def handles_of(record: RecordedExecution, launch: KernelInstance | None = None) -> Handles:
+    """Return what a kernel is called by; with a launch, what that launch is called by."""
+    launches = list(record.values()) if launch is None else [launch]
+    paths = [one.labels for one in launches if one.labels]
+    labels = dict.fromkeys((*(one[-1] for one in paths), *("/".join(one) for one in paths)))
+    return Handles(
+        mangled=record.kernel_name,
+        demangled=record.demangled_name,
+        place=record.place,
+        labels=tuple(labels),
+        hashes=(
+            record.static_hash,
+            f"{int(record.static_hash):016x}",
+            *(one.dynamic_hash for one in launches),
+        ),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
     record: RecordedExecution
@@ -87,7 +105,7 @@ class _Candidate:
 
     @property
     def handles(self) -> Handles:
-        return self.record.handles(self.launch)
+        return handles_of(self.record, self.launch)
 
 
 def _all_of(records: Sequence[RecordedExecution]) -> list[_Candidate]:
