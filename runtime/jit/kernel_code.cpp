@@ -51,11 +51,8 @@ std::shared_ptr<const embed::BlobSet> CodeReader::unit(const mneme_module_entry*
   std::vector<const void*> fatbins(kMaxFatbins);
   fatbins.resize(std::min(mneme_rt_fatbins(module, fatbins.data(), fatbins.size()), kMaxFatbins));
   auto all = std::make_shared<embed::BlobSet>();
-  for (const void* fatbin : fatbins) {
-    embed::BlobSet one = embed::readFatBinary(fatbin);
-    all->kernels.merge(one.kernels);
-    all->modules.insert(all->modules.end(), one.modules.begin(), one.modules.end());
-  }
+  for (const void* fatbin : fatbins)
+    embed::add(*all, embed::readFatBinary(fatbin));
   std::erase_if(all->kernels,
                 [&](const auto& item) { return !isWanted_(*item.second) && !item.second->marks; });
   const std::lock_guard lock(mutex_);

@@ -64,12 +64,8 @@ std::shared_ptr<const embed::BlobSet> KernelCatalog::blobsOf(const mneme_module_
   std::vector<const void*> fatbins(kMaxFatbins);
   fatbins.resize(std::min(mneme_rt_fatbins(module, fatbins.data(), fatbins.size()), kMaxFatbins));
   auto all = std::make_shared<embed::BlobSet>();
-  for (const void* fatbin : fatbins) {
-    embed::BlobSet one = embed::readFatBinary(fatbin);
-    all->kernels.merge(one.kernels);
-    all->architectures.merge(one.architectures);
-    all->modules.insert(all->modules.end(), one.modules.begin(), one.modules.end());
-  }
+  for (const void* fatbin : fatbins)
+    embed::add(*all, embed::readFatBinary(fatbin));
   return blobs_[module] = all;
 }
 

@@ -185,6 +185,16 @@ bool isComplete(const BlobSet& set, const KernelBlob& kernel) {
   });
 }
 
+/// A fat binary may have machine code and PTX of one unit, and the module in both.
+void addModule(BlobSet& set, std::shared_ptr<const KernelBlob> module) {
+  const auto isSame = [&](const auto& known) {
+    return known->arch == module->arch && known->metadataJson == module->metadataJson &&
+           known->bitcode == module->bitcode;
+  };
+  if (std::ranges::none_of(set.modules, isSame))
+    set.modules.push_back(std::move(module));
+}
+
 } // namespace
 
 KernelBlob KernelBlob::parse(std::span<const std::byte> bytes) {
@@ -208,6 +218,13 @@ KernelBlob KernelBlob::parse(std::span<const std::byte> bytes) {
   return blob;
 }
 
+void add(BlobSet& all, BlobSet more) {
+  all.kernels.merge(more.kernels);
+  all.architectures.merge(more.architectures);
+  for (auto& module : more.modules)
+    addModule(all, std::move(module));
+}
+
 BlobSet readDeviceImage(std::span<const std::byte> bytes) {
   BlobSet set;
   visitImage(bytes, [&](BlobKind kind, Bytes content) {
@@ -221,13 +238,8 @@ BlobSet readDeviceImage(std::span<const std::byte> bytes) {
     }
     auto blob = std::make_shared<const KernelBlob>(KernelBlob::parse(content));
     set.architectures.insert(blob->arch);
-    const auto isSame = [&](const auto& known) {
-      return known->arch == blob->arch && known->metadataJson == blob->metadataJson &&
-             known->bitcode == blob->bitcode;
-    };
-    // A fat binary may have machine code and PTX of one unit, and the blobs in both.
-    if (kind == BlobKind::Module && std::ranges::none_of(set.modules, isSame))
-      set.modules.push_back(std::move(blob));
+    if (kind == BlobKind::Module)
+      addModule(set, std::move(blob));
     else if (kind == BlobKind::Kernel)
       set.kernels.try_emplace(blob->kernel, blob);
   });

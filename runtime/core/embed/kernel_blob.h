@@ -79,6 +79,10 @@ struct BlobSet {
   std::vector<std::shared_ptr<const KernelBlob>> modules;
   std::set<std::string> architectures; ///< of all blobs
 };
+/// Adds what another image of the same program has. Modules that are there already stay single: the
+/// image of a unit and the one that all units were linked into have the same.
+void add(BlobSet& all, BlobSet more);
+
 /// `fatbin` points to the fat binary header in memory (the size is in its header).
 /// \throws Error{ArtifactCorrupt} on damaged containers.
 BlobSet readFatBinary(const void* fatbin);

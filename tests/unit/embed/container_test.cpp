@@ -121,6 +121,17 @@ TEST_CASE("a module that is in machine code and in PTX is one") {
   CHECK(readDeviceImage(fatBinaryWith({{2, image}, {2, other}})).modules.size() == 2);
 }
 
+TEST_CASE("a module of one unit's image and of the linked one is one") {
+  BlobSet all =
+      readDeviceImage(elfWith({kernelSymbol("add", 1, R"(["shared"])"), moduleSymbol(3)}));
+  add(all, readDeviceImage(elfWith({kernelSymbol("add", 1, R"(["shared"])"), kernelSymbol("mul", 2),
+                                    moduleSymbol(3), moduleSymbol(4)})));
+  CHECK(all.kernels.size() == 2);
+  CHECK(all.modules.size() == 2);
+  CHECK(modulesFor(all, "add").size() == 3);
+  CHECK(all.architectures.size() == 1);
+}
+
 TEST_CASE("the first architecture's blob of a kernel is kept, with modules of the same") {
   Buffer old = elfWith({kernelSymbol("add", 1, R"(["f"])", "sm_80"), moduleSymbol(2, "sm_80")});
   Buffer recent = elfWith({kernelSymbol("add", 3, R"(["f"])"), moduleSymbol(4)});
