@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,12 +18,14 @@ from typing import Any
 
 import pytest
 
-from mneme.devices import DeviceInfo
+from mneme.devices import DeviceInfo, DeviceLimits, device_limits
 from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument
 from mneme.measure import batches, futures_executor
 from mneme.measure import remote_evaluation as _remote_evaluation
 from mneme.measure.async_executor import AsyncReplayExecutor, as_completed
 from mneme.measure.futures_executor import FuturesReplayExecutor
+from mneme.measure.pool_processes import PoolProcess, PoolProcesses, helpers_of
+from mneme.measure.remote_evaluation import RemoteSpec
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.inventory import find_record
 from mneme.recording.recorded_execution import RecordedExecution
@@ -248,6 +251,66 @@ def test_short_measurements_go_together(
         last = executor.submit(configs[0])
     assert last.result(0) is not None
     assert executor.nodes["node"].finished == len(configs) + 1
+
+
+def test_processes_that_take_one_task_at_a_time_get_whole_ones(
+    record: RecordedExecution, config: ExperimentConfiguration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    goes_on = threading.Event()
+
+    def evaluate(
+        spec: RemoteSpec, _number: int, configs: list[dict[str, Any]], *_: object
+    ) -> dict[str, Any]:
+        assert spec.compile_workers == 3
+        sizes.append(len(configs))
+        goes_on.wait(30)
+        results = [ExperimentResult(error=one["passes"]).to_dict() for one in configs]
+        return {"host": "node", "results": results}
+
+    gpu = PoolProcess(host="node", pid=1, limits=a_gpu(), cores=(0, 1, 2, 3))
+    found = lambda pool, _spec: PoolProcesses(pool=pool, by_address={"node": gpu})  # noqa: E731
+    monkeypatch.setattr(futures_executor, "evaluate", evaluate)
+    monkeypatch.setattr(futures_executor, "find_processes", found)
+    configs = [replace(config, passes=str(number)) for number in range(22)]
+    with ThreadPoolExecutor(1) as pool, executor_of(pool, record) as executor:
+        executor.prepare()
+        assert executor.capacity == 12
+        futures = [executor.submit(configs[0])]
+        while not sizes:  # it is running by now
+            time.sleep(0.01)
+        futures += [executor.submit(one) for one in configs[1:]]
+        goes_on.set()
+        assert [f.result(30).error for f in futures] == [one.passes for one in configs]  # type: ignore[union-attr]
+    assert sizes == [1, 6, 6, 6, 3]
+
+
+def a_gpu() -> DeviceLimits:
+    return replace(device_limits("cpu"), id="cuda:0")
+
+
+@pytest.mark.parametrize(
+    ("cores", "helpers"),
+    [
+        ([(0, 1, 2, 3), (0, 1, 2, 3)], 1),  # not bound: all share the host's
+        ([(0, 1, 2, 3), (4, 5, 6, 7)], 3),
+        ([(0,), (1,)], 0),
+        ([(0, 1)], 1),
+        ([], 0),
+    ],
+)
+def test_cores_are_shared_by_the_processes_of_a_host(
+    cores: list[tuple[int, ...]], helpers: int
+) -> None:
+    limits = a_gpu()
+    processes = [
+        PoolProcess(host="node", pid=pid, limits=limits, cores=own) for pid, own in enumerate(cores)
+    ]
+    assert helpers_of(processes) == helpers
+    other = [replace(one, host="other", cores=range(64)) for one in processes[:1]]
+    assert helpers_of(processes + other) == helpers
+    cpu = [replace(one, limits=device_limits("cpu")) for one in processes]
+    assert helpers_of(cpu) == 0
 
 
 def test_what_waits_to_be_sent_ends_with_the_executor(

@@ -1,4 +1,7 @@
-"""Puts short measurements together, so that a scheduler's time for a task is shared."""
+"""Puts measurements together: short ones share a scheduler's time for a task.
+
+Processes that take one task at a time get larger ones, since they compile ahead within a task.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,21 @@ class Batches(Generic[Item]):
         self._send = send
         self._changed = threading.Condition()
         self._waiting: list[Item] = []
+        self._whole, self._processes, self._tasks = 1, 1, 0
         self._ends: deque[float] = deque(maxlen=_REMEMBERED)
         self._thread: threading.Thread | None = None
         self._is_closed = False
 
+    def hold(self, whole: int, processes: int) -> None:
+        """From now on, wait for `whole` items as long as each process has a task."""
+        with self._changed:
+            self._whole, self._processes = whole, processes
+
     def size(self, processes: int) -> int:
         """Return how many items now go together, by how fast each process finishes them."""
         with self._changed:
+            if self._whole > 1:
+                return self._whole
             if len(self._ends) < _REMEMBERED:
                 return 1
             seconds = (self._ends[-1] - self._ends[0]) / (len(self._ends) - 1)
@@ -48,6 +59,12 @@ class Batches(Generic[Item]):
         """Note that an item is finished."""
         with self._changed:
             self._ends.append(time.monotonic())
+
+    def note_tasks(self, more: int) -> None:
+        """Note that the pool has got so many tasks, or, if negative, has finished them."""
+        with self._changed:
+            self._tasks += more
+            self._changed.notify()
 
     def add(self, item: Item) -> None:
         """Send an item soon, together with others that come now."""
@@ -67,11 +84,17 @@ class Batches(Generic[Item]):
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._waiting and not self._is_closed:
+                while not self._is_ready() and not self._is_closed:
                     self._changed.wait()
                 if not self._waiting:
                     return
-            time.sleep(_GATHER_SECONDS)
+            if self._whole == 1:
+                time.sleep(_GATHER_SECONDS)
             with self._changed:
-                taken, self._waiting = self._waiting, []
+                most = self._whole if self._whole > 1 else len(self._waiting)
+                taken, self._waiting = self._waiting[:most], self._waiting[most:]
             self._send(taken)
+
+    def _is_ready(self) -> bool:
+        is_whole = len(self._waiting) >= self._whole
+        return bool(self._waiting) and (is_whole or self._tasks < self._processes)

@@ -15,11 +15,18 @@ from typing import TYPE_CHECKING, Any
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
 from mneme.measure.batches import Batches
 from mneme.measure.eval_future import EvalFuture
-from mneme.measure.pool_processes import PoolProcess, find_processes, number_of_processes
+from mneme.measure.pool_processes import (
+    PoolProcess,
+    find_processes,
+    helpers_of,
+    number_of_processes,
+    only,
+)
 from mneme.measure.pool_watch import PoolWatch
 from mneme.measure.remote_evaluation import RemoteSpec, UnfitProcess, evaluate
 from mneme.measure.replay_executor import ir_bytes
 from mneme.measure.sent_recordings import digest_of
+from mneme.measure.slow_processes import find_slow
 from mneme.measure.statistics import ExecutorStatistics, NodeStatistics
 from mneme.measure.submitting import SubmittingExecutor
 from mneme.mneme_types import ExperimentResult
@@ -37,6 +44,8 @@ if TYPE_CHECKING:
 __all__ = ["FuturesReplayExecutor"]
 
 
+# Configurations of one task, for processes that take one task at a time and compile ahead in it.
+_MOST_TOGETHER = 24
 # Processes that cannot measure which a configuration may meet.
 _MOST_TRIES = 20
 
@@ -71,7 +80,6 @@ class FuturesReplayExecutor(SubmittingExecutor):
     or they are tried in another one: see `prepare`.
 
     Attributes:
-        workers: The processes that can measure, once `prepare` has looked at them.
         left_out: Why a process cannot measure, by host or address.
         nodes: What each host has done.
         can_pin: Whether `worker` selects the process that runs a configuration: no, the pool does.
@@ -145,7 +153,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self.iterations, self.warmup = iterations, warmup
         self._count_at_start = number_of_processes(pool)
         self.capacity = capacity or 2 * self._count_at_start
-        self.workers: list[PoolProcess] = []
+        self._addresses: dict[str, PoolProcess] = {}
         self.left_out: dict[str, str] = {}
         self.nodes: dict[str, NodeStatistics] = {}
         self._stop_above_ns = self._busy_ns = 0
@@ -174,14 +182,37 @@ class FuturesReplayExecutor(SubmittingExecutor):
         digest, sender = digest_of(self._spec.record_db), str(getattr(client, "id", ""))
         self._spec = replace(self._spec, digest=digest, sender=sender)
         found = find_processes(self._pool, self._spec)
-        self._pool, self.workers, self.left_out = found.pool, found.usable, found.left_out
-        self._spec = replace(self._spec, model=found.model)
+        self._pool, self._addresses, self.left_out = found.pool, found.by_address, found.left_out
+        helpers = 0 if client is not None else helpers_of(self.workers)
+        self._spec = replace(self._spec, model=found.model, compile_workers=helpers)
+        if helpers:
+            whole = min(_MOST_TOGETHER, 2 * helpers)
+            self._batches.hold(whole, len(self.workers))
+            self.capacity = max(self.capacity, 2 * whole * len(self.workers))
         for host, count in Counter(one.host for one in self.workers).items():
             self.nodes[host] = NodeStatistics(processes=count)
         for place, why in self.left_out.items():
             warnings.warn(f"{place} is left out: {why}", RuntimeWarning, stacklevel=2)
         if client is not None and self._watch is None:
             self._watch = PoolWatch(client, self._lose)
+
+    def leave_out_slow(self, config: ExperimentConfiguration) -> None:
+        """Leave out processes that need much longer than others for a configuration, and warn.
+
+        Only Dask lets processes be chosen; with other pools nothing happens.
+        """
+        client = getattr(self._pool, "_client", None)
+        if client is None or len(self._addresses) <= 1:
+            return
+        slow = find_slow(client, self._spec, self._addresses, config)
+        if not slow:
+            return
+        for address, why in slow.items():
+            process = self._addresses.pop(address)
+            self.nodes[process.host].processes -= 1
+            self.left_out[address] = f"{process.host}: {why}"
+            warnings.warn(f"{process.host} is left out: it {why}", RuntimeWarning, stacklevel=2)
+        self._pool = only(self._pool, self._addresses)
 
     def _lose(self, why: str) -> None:
         """Fail what is in flight: no process is left to measure it."""
@@ -192,6 +223,11 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._landed.notify_all()
         for future in flying:
             future.set_error(BackendUnavailable(why))
+
+    @property
+    def workers(self) -> list[PoolProcess]:
+        """The processes that can measure, once `prepare` has looked at them."""
+        return list(self._addresses.values())
 
     @property
     def _processes(self) -> int:
@@ -329,6 +365,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._flying.update(
                 dict.fromkeys((one for one in task.futures if one in self._flying), remote)
             )
+        self._batches.note_tasks(1)
         remote.add_done_callback(lambda done: self._land(task, done))
 
     def _try_elsewhere(self, task: _Task, why: Exception) -> bool:
@@ -375,6 +412,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             raise BackendUnavailable(self._why_broken)
 
     def _land(self, task: _Task, remote: Future[dict[str, Any]]) -> None:
+        self._batches.note_tasks(-1)
         futures = task.futures
         error: MnemeError | None = None
         results: list[ExperimentResult] = []

@@ -16,11 +16,19 @@ from mneme.measure.remote_evaluation import LacksRecording, examine
 from mneme.measure.sent_recordings import Package, pack, send
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from concurrent.futures import Executor, Future
 
     from mneme.measure.remote_evaluation import RemoteSpec
 
-__all__ = ["PoolProcess", "PoolProcesses", "find_processes", "number_of_processes"]
+__all__ = [
+    "PoolProcess",
+    "PoolProcesses",
+    "find_processes",
+    "helpers_of",
+    "number_of_processes",
+    "only",
+]
 
 _SECONDS = 60.0
 
@@ -34,7 +42,10 @@ class PoolProcess:
     limits: DeviceLimits
 
     threads: int = 0
-    """Tasks that the scheduler gives it at a time; 0 if unknown."""
+    """Tasks that Dask gives it at a time; 0: the pool is another, and gives it one."""
+
+    cores: Sequence[int] = ()
+    """Numbers of the processors that it may run on."""
 
     @property
     def device(self) -> str:
@@ -83,10 +94,14 @@ def find_processes(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
         )
     _leave_out_other_models(found)
     if found.left_out and client is not None:
-        named = {**getattr(pool, "_kwargs", {}), "workers": list(found.by_address)}
-        kind: Any = type(pool)
-        found.pool = kind(client, **named)
+        found.pool = only(pool, found.by_address)
     return found
+
+
+def only(pool: Any, addresses: Iterable[str]) -> Any:  # noqa: ANN401 - of Dask
+    """Return a Dask pool that uses these processes only."""
+    named = {**getattr(pool, "_kwargs", {}), "workers": list(addresses)}
+    return type(pool)(pool._client, **named)  # noqa: SLF001 - there is no other way to it
 
 
 def _leave_out_other_models(found: PoolProcesses) -> None:
@@ -108,6 +123,21 @@ def number_of_processes(pool: Executor) -> int:
     if client is not None:
         count = sum(client.nthreads().values())
     return count if isinstance(count, int) and count > 0 else os.cpu_count() or 1
+
+
+def helpers_of(processes: Sequence[PoolProcess]) -> int:
+    """Return how many processes may compile ahead for each that measures on a GPU.
+
+    Launchers that bind ranks give each its own processors; otherwise those of a host share all.
+    One is left to the process that measures.
+    """
+    if any(one.device == "cpu" for one in processes):
+        return 0
+    hosts: dict[str, list[PoolProcess]] = {}
+    for one in processes:
+        hosts.setdefault(one.host, []).append(one)
+    shares = [len({c for one in own for c in one.cores}) // len(own) for own in hosts.values()]
+    return max(0, min(shares, default=0) - 1)
 
 
 def _of_dask(pool: Any, client: Any, spec: RemoteSpec) -> PoolProcesses:  # noqa: ANN401 - of Dask

@@ -64,6 +64,8 @@ class RemoteSpec:
     """The search that may have sent the recording to this machine; empty: none."""
     model: str = ""
     """The vendor's name of the device that measures; empty: any."""
+    compile_workers: int = 0
+    """Processes that compile ahead for one that measures; 0: as many as Dask gives it threads."""
 
 
 @dataclass(slots=True)
@@ -124,6 +126,7 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
         "pid": os.getpid(),
         "limits": asdict(limits),
         "threads": _threads_of_process(),
+        "cores": sorted(os.sched_getaffinity(0)),
     }
 
 
@@ -208,7 +211,7 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
     try:
         device = spec.device or _claim_device(process)
         _check_model(spec, device)
-        threads = _threads_of_process() if device != "cpu" else 0
+        helpers = spec.compile_workers or _threads_of_process()
         executor = AsyncReplayExecutor(
             _record_file(spec),
             spec.record_id,
@@ -220,7 +223,7 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
             timeout=spec.timeout,
             tolerances=spec.tolerances,
             measuring=spec.measuring,
-            compile_workers=threads if threads > 1 else 0,
+            compile_workers=helpers if helpers > 1 and device != "cpu" else 0,
         )
     except BaseException:
         if logs is not None:

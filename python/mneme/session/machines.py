@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from mneme.measure.pool_processes import helpers_of
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mneme.measure.statistics import NodeStatistics
+    from mneme.mneme_types import ExperimentConfiguration
     from mneme.session.events import TuneListener
     from mneme.session.result_store import ResultStore
 
-_ONE_THREAD = (
-    "workers with one thread compile and measure in turn; start them with 'dask worker --nthreads "
-    "N', N cores for each GPU, and they try several times as many configurations a second"
+_NO_HELPERS = (
+    "a process that has a single core compiles and measures in turn; with N cores for each GPU, by "
+    "'dask worker --nthreads N' or 'srun --cpus-per-task=N', it tries several times as many "
+    "configurations a second"
 )
 
-__all__ = ["count_workers", "prepare", "report_nodes", "warn_of_machines"]
+_FEWEST_HELPERS = 2
+
+__all__ = ["count_workers", "leave_out_slow", "prepare", "report_nodes", "warn_of_machines"]
 
 
 def prepare(executor: Any, store: ResultStore, listener: TuneListener) -> None:  # noqa: ANN401
@@ -27,12 +36,7 @@ def prepare(executor: Any, store: ResultStore, listener: TuneListener) -> None: 
     """
     if not hasattr(executor, "prepare"):
         return
-    with warnings.catch_warnings(record=True) as given:
-        warnings.simplefilter("always")
-        executor.prepare()
-    for sentence in (str(one.message) for one in given):
-        store.log(sentence)
-        listener.warn(sentence)
+    _warned(executor.prepare, store, listener)
     if hosts := _nodes(executor):
         counts = {host: node.processes for host, node in hosts.items()}
         places = (f"{host} ({count})" if count > 1 else host for host, count in counts.items())
@@ -40,8 +44,32 @@ def prepare(executor: Any, store: ResultStore, listener: TuneListener) -> None: 
         sentence = f"measuring on {model}, by processes of {', '.join(places)}"
         store.log(sentence)
         listener.note(sentence)
-        if any(one.threads == 1 and one.device != "cpu" for one in _pool_processes(executor)):
-            listener.warn(_ONE_THREAD)
+        processes = _pool_processes(executor)
+        is_alone = any(one.threads == 1 and one.device != "cpu" for one in processes)
+        is_rank = not any(one.threads or one.device == "cpu" for one in processes)
+        if is_alone or (is_rank and helpers_of(processes) < _FEWEST_HELPERS):
+            listener.warn(_NO_HELPERS)
+
+
+def leave_out_slow(
+    executor: Any,  # noqa: ANN401 - an `Executor`
+    baseline: ExperimentConfiguration,
+    store: ResultStore,
+    listener: TuneListener,
+) -> None:
+    """Let an executor leave out processes that take far too long for the baseline."""
+    if hasattr(executor, "leave_out_slow"):
+        _warned(functools.partial(executor.leave_out_slow, baseline), store, listener)
+
+
+def _warned(action: Callable[[], None], store: ResultStore, listener: TuneListener) -> None:
+    """Report what an action warns of."""
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        action()
+    for sentence in (str(one.message) for one in given):
+        store.log(sentence)
+        listener.warn(sentence)
 
 
 def report_nodes(

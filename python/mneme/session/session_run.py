@@ -429,14 +429,15 @@ class SessionRun:
         )
 
     def _measure_baseline(self, stored: dict[str, Any] | None) -> CompletedCandidate:
+        config = SpaceView.of(self._space).baseline() or self._recorded_launch()
+        if self._options.baseline == "program":
+            config = self._with_own_pipeline(config)
+        machines.leave_out_slow(self._executor, config, self._store, self._listener)
         if stored is not None and not self._options.rerun_baseline:
             names = {"trial": _BASELINE, "status": "verified"}
             kept = CompletedCandidate.from_dict({**stored, **names})
             kept.baseline_metric = kept.metric
             return kept
-        config = SpaceView.of(self._space).baseline() or self._recorded_launch()
-        if self._options.baseline == "program":
-            config = self._with_own_pipeline(config)
         recorded_ns = float(self._instance.recorded_ns)
         done = self._measured(config, recorded_ns if is_very_long(recorded_ns) else 0.0)
         done = replace(done, baseline_metric=done.metric)

@@ -1,0 +1,83 @@
+"""Hosts of a cluster that take far too long for the baseline."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mneme.measure import slow_processes
+from mneme.measure.futures_executor import FuturesReplayExecutor
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.recording.inventory import find_record
+from native_parts import needs_native
+
+PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("slow") / "recording"
+    line = ("record", "-rdb", path, "--device", "cpu", "--", PROGRAM, "4096")
+    subprocess.run([sys.executable, "-m", "mneme", *map(str, line)], check=True, timeout=120)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("microseconds", "left_out"),
+    [
+        ([[10.0], [10.4]], []),
+        ([[10.0], [16.0]], [1]),
+        ([[10.0], [16.0, 12.0]], []),  # only for a moment
+        ([[10.0], [40.0, 41.0, 39.0]], [1]),
+        ([[40.0], [10.0], [10.0]], [0]),
+        ([[10.0], []], []),  # fails
+    ],
+)
+def test_slow_hosts_are_left_out(
+    recording: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    microseconds: list[list[float]],
+    left_out: list[int],
+) -> None:
+    distributed = pytest.importorskip("distributed")
+
+    def evaluate(_spec: Any, number: int, *_: Any) -> dict[str, Any]:
+        times = microseconds[distributed.get_worker().name]
+        result = ExperimentResult(exec_time=[int(1000 * times[min(number, len(times) - 1)])])
+        return {"host": "node", "results": [result.to_dict()]}
+
+    monkeypatch.setattr(slow_processes, "evaluate", evaluate)
+    record = find_record(recording)
+    with (
+        distributed.LocalCluster(
+            n_workers=len(microseconds),
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address="127.0.0.1:0",
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        FuturesReplayExecutor(
+            client.get_executor(), record.path, None, 1, device="cpu"
+        ) as executor,
+    ):
+        executor.prepare()
+        addresses = {str(one.address): name for name, one in cluster.workers.items()}
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            executor.leave_out_slow(ExperimentConfiguration())
+            told = [str(one.message) for one in given if "is left out" in str(one.message)]
+        assert sorted(addresses[one] for one in executor.left_out) == left_out
+        assert len(told) == len(left_out)
+        assert len(executor.workers) == len(microseconds) - len(left_out)
+        assert executor.nodes[os.uname().nodename].processes == len(executor.workers)
+        if left_out:
+            assert "for the baseline, and the fastest 10.0 µs" in told[0]
+            assert "workers" in executor._pool._kwargs  # type: ignore[attr-defined]
