@@ -48,7 +48,9 @@ def options_of(verb: str) -> frozenset[str]:
     command = group.get_command(typer.Context(group), verb)
     assert command, f"'mneme {verb}' does not exist"
     own = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
-    return frozenset({*own, "--help", *(_template_options() if verb == "scaffold" else ())})
+    return frozenset(
+        {*own, "--help", "--help-all", *(_template_options() if verb == "scaffold" else ())}
+    )
 
 
 @cache

@@ -9,7 +9,10 @@ __all__ = ["written_out"]
 
 _END_OF_OPTIONS = "--"
 # If several options fit, one of these is meant: scripts abbreviated them before the others existed.
-_OLDEST = ("--codegen-opt", "--config", "--iterations", "--max-threads", "--output-ll", "--trials")
+_OLDEST = (
+    *("--codegen-opt", "--config", "--help", "--iterations", "--max-threads", "--output-ll"),
+    "--trials",
+)
 
 
 def written_out(arguments: Sequence[str], parameters: Iterable[Any]) -> list[str]:

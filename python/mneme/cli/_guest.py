@@ -34,8 +34,9 @@ class GuestCommand(GroupedCommand):
         if _SEPARATOR not in args:
             if ctx.resilient_parsing:  # a shell completes the line
                 return list(super().parse_args(ctx, args))
-            if "--help" in args:
-                return list(super().parse_args(ctx, ["--help"]))
+            for asked in ("--help", "--help-all"):
+                if asked in args:
+                    return list(super().parse_args(ctx, [asked]))
             ctx.fail(f"put '--' before the program: mneme {verb} [OPTIONS] -- PROGRAM [ARGUMENTS]")
         position = args.index(_SEPARATOR)
         command = args[position + 1 :]

@@ -1,0 +1,54 @@
+"""Which options `--help` lists, and the groups of the others, which `--help-all` lists too."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["COMMON", "GROUPS"]
+
+COMMON: Final[dict[str, tuple[str, ...]]] = {
+    "replay": (
+        *("specialize", "specialize_dims", "grid_dim_x", "block_dim_x"),
+        *("max_registers", "codegen_opt", "iterations", "confidence", "tolerance", "timeout"),
+        *("ir", "output_ll", "output_asm", "device", "record_database"),
+    ),
+    "compile": (
+        *("arch", "specialize", "specialize_dims", "set_launch_bounds"),
+        *("max_registers", "codegen_opt", "output", "ptx", "ll", "record_database"),
+    ),
+    "tune": (
+        *("all", "trials", "timeout", "space_preset", "sampler", "seed"),
+        *("passes", "launch_dim", "tolerance", "device", "workers", "on", "results_dir"),
+        *("resume", "config", "record_database"),
+    ),
+}
+"""Parameters by verb, in the order in which they are listed; other verbs list all they have."""
+
+GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "replay": {
+        "Which launch": ("record_database", "record_id"),
+        "Dimensions": (
+            *("grid_dim_x", "grid_dim_y", "grid_dim_z"),
+            *("block_dim_x", "block_dim_y", "block_dim_z", "shared_mem"),
+        ),
+        "Code": (
+            *("specialize", "specialized_args", "specialize_dims", "set_launch_bounds"),
+            *("max_threads", "min_blocks_per_sm", "max_registers", "codegen_opt", "ir"),
+        ),
+        "Measuring and verifying": (
+            *("iterations", "warmup", "confidence", "max_iterations", "time_budget", "cold_l2"),
+            *("timeout", "tolerance", "device"),
+        ),
+        "Files": ("output_ll", "output_asm"),
+    },
+    "compile": {
+        "Which launch": ("record_database", "record_id"),
+        "Code": (
+            *("arch", "specialize", "specialized_args", "specialize_dims", "set_launch_bounds"),
+            *("max_threads", "min_blocks_per_sm", "max_registers", "codegen_opt"),
+            *("assembler_options", "code_object_version"),
+        ),
+        "Files": ("output", "ptx", "ll", "cache"),
+    },
+}
+"""Headings with their parameters, for verbs whose options do not name their own."""
