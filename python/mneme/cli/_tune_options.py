@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import MISSING, fields
 from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional, get_args
 
 import typer
 
@@ -21,9 +22,22 @@ if TYPE_CHECKING:
 
 __all__ = ["FILE_OPTIONS", "spread_lists", "tune_parameters"]
 
-_SHARED = {"record_id": RecordIdOption, "device": DeviceOption}
 _WORDS = {"recording": RecordingArgument, "kernel": KernelArgument}
 _FILES = "Files of options"
+
+
+def _under(panel: str, kind: Any) -> Any:  # noqa: ANN401 - what typer takes as a type
+    """Return an option that verbs share, with the heading it has here."""
+    base, told = get_args(kind)
+    told = copy(told)
+    told.rich_help_panel = panel
+    return Annotated[base, told]
+
+
+_SHARED = {
+    "record_id": _under("Which launch", RecordIdOption),
+    "device": _under("Measuring", DeviceOption),
+}
 
 
 def _file(name: str, text: str) -> Any:  # noqa: ANN401 - what typer takes as a type
