@@ -44,7 +44,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(?!(?:mneme|proteus)\b).*"),
     (r"py:.*", r"mneme\.(.*\.)?_.*"),
     # Seen in signatures, but nothing that scripts make.
-    (r"py:.*", r"mneme\.(measure\.worker_process|recording\.record_json)\..*"),
+    (r"py:.*", r"mneme\.(measure\.(?:pool_processes|worker_process)|recording\.record_json)\..*"),
 ]
 
 # moderncmakedomain knows no references of unstated kind.

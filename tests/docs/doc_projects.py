@@ -179,14 +179,19 @@ def checkout(folder: Path) -> None:
     (folder / "mneme").symlink_to(ROOT)
 
 
+def smooth(folder: Path) -> None:
+    """`smooth.cu`, as tutorials/first-kernel.md shows it."""
+    page = DOCS / "tutorials" / "first-kernel.md"
+    (text,) = (each.text for each in blocks(page) if each.directive("file") == "smooth.cu")
+    (folder / "smooth.cu").write_text(text)
+
+
 def first_kernel(folder: Path) -> None:
     """What a reader of tutorials/first-kernel.md has at the end: `smooth`, a recording, `results`."""
     shared = shared_by_pages(folder, "first-kernel")
     if not shared.exists():
         shared.mkdir(parents=True)
-        page = DOCS / "tutorials" / "first-kernel.md"
-        (text,) = (each.text for each in blocks(page) if each.directive("file") == "smooth.cu")
-        (shared / "smooth.cu").write_text(text)
+        smooth(shared)
         run(shared, "mneme-cxx", "-O3", "smooth.cu", "-o", "smooth", "-lcudart")
         run(shared, "mneme", "record", "-rdb", "recording", "--", "./smooth")
         search = ("--trials", "12", "--launch-dim", "none", "--results-dir", "results")
@@ -195,7 +200,7 @@ def first_kernel(folder: Path) -> None:
 
 
 NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
-    "README.md": (source("spmv_cg"),),
+    "README.md": (smooth,),
     "cmake.md": (source("vector_add=main"), wrapped, checkout),
     "cli.md": (program("app"), two_kernels),
     "deploy.md": (slow_app, lambda folder: record(folder, folder / "app")),

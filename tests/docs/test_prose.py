@@ -9,15 +9,17 @@ import re
 from pathlib import Path
 
 import pytest
-from doc_blocks import DOCS
+from doc_blocks import DOCS, ROOT
 from doc_prose import average, sentences
 
 REWRITTEN = [
+    ROOT / "README.md",
     *(
         DOCS / f"{name}.md"
         for name in (
             "clusters",
             "glossary",
+            "index",
             "optimize",
             "production",
             "recording",
