@@ -18,6 +18,7 @@ REWRITTEN = [
         DOCS / f"{name}.md"
         for name in (
             "clusters",
+            "deploy",
             "glossary",
             "index",
             "optimize",
