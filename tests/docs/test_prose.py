@@ -24,6 +24,7 @@ REWRITTEN = [
             "optimize",
             "production",
             "recording",
+            "search-spaces",
             "sharing-recordings",
             "trials-with-pandas",
             "tuned-kernels",
