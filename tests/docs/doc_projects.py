@@ -208,6 +208,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "frameworks.md": (source("vector_add=main"), checkout),
     "frontends.md": (checkout,),
     "gpu-nodes.md": (bundle,),
+    "jit-kernel.md": (smooth,),
     "optimize.md": (program("app"),),
     "production.md": (tuned,),
     "profiling.md": (program("vector_add", "vector_add"),),
