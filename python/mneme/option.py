@@ -63,7 +63,7 @@ class Option:
             raise InvalidArgument(
                 f"{flag_of(name)} is '{value}', not one of {', '.join(self.choices)}"
             )
-        if self.above is not None and not value > self.above:
+        if self.above is not None and not self.above < value < math.inf:
             wanted = f"it has to be more than {self.above}"
         elif self.least is not None and not self.least <= value < math.inf:
             wanted = f"it has to be {self.least} or more"

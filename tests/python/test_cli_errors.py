@@ -66,7 +66,7 @@ def test_verbosity_stands_before_the_verb() -> None:
 
 def test_number_out_of_range() -> None:
     done = mneme("record", "-vass", "0", "--", "true")
-    assert_one_sentence(done, ExitCode.USAGE, "-vass")
+    assert_one_sentence(done, ExitCode.INVALID_CONFIGURATION, "-vass")
 
 
 def test_missing_separator() -> None:

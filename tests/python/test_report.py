@@ -276,7 +276,7 @@ def test_times_have_readable_units(nanoseconds: float, text: str) -> None:
 def test_results_that_are_none_are_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no results"):
         read_results(tmp_path)
-    with pytest.raises(NotFound, match="not a directory"):
+    with pytest.raises(NotFound, match="does not exist"):
         read_results(tmp_path / "gone")
     (tmp_path / "best.json").write_text("[")
     with pytest.raises(ArtifactCorrupt, match="best.json"):

@@ -52,6 +52,8 @@ _VERBS = {
     "move": ("move.move", _KEEP, "mneme move recording /scratch/recording"),
     "clean": ("clean.clean", _KEEP, "mneme clean recording"),
 }
+# What the parser says of numbers that are none of an option's, in contrast to what is no number.
+_INVALID_VALUES = ("is not in the range", "is not a finite number")
 # Verbs that start a program, which follows `--`.
 _GUEST_VERBS = ("optimize", "record", "run")
 
@@ -195,7 +197,10 @@ def _report(error: Exception) -> int:
     # The parser's errors have a message and an exit code. Their class moved between releases, so
     # they are recognised by their methods.
     if hasattr(error, "format_message"):
-        say(_usage_sentence(error))
+        sentence = _usage_sentence(error)
+        say(sentence)
+        if any(text in sentence for text in _INVALID_VALUES):
+            return ExitCode.INVALID_CONFIGURATION
         return int(getattr(error, "exit_code", ExitCode.USAGE))
     code = code_of(error)
     if isinstance(error, ImportError):

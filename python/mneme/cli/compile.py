@@ -140,7 +140,7 @@ def compile_kernel(
     if not specialize:
         tell_unused({"--specialized-args": specialized_args}, "without --specialize")
     words = tell_apart(recording, kernel, passes, database=record_database, has_passes=True)
-    passes = words.passes or "default<O3>"
+    passes = "default<O3>" if words.passes is None else words.passes
     told: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
     options = CompileOptions(
         target=arch,

@@ -75,7 +75,7 @@ def deploy(
             "--min-gain",
             metavar="X",
             callback=finite,
-            min=0,
+            min=1,
             help="Leave out what is surely not X times as fast.",
         ),
     ] = 1.0,

@@ -269,7 +269,7 @@ def replay(
     with interrupt_ends_process():
         open_or_retry(executor)
         with executor:
-            config = changes.apply(_started(executor, passes))
+            config = changes.apply(_started(executor, passes, specialized_args))
             output = executor.replay(
                 config, ir, want_ir=output_ll is not None, want_assembly=output_asm is not None
             )
@@ -295,8 +295,18 @@ def _measuring(
     )
 
 
-def _started(executor: BaseExecutor, passes: str | None) -> ExperimentConfiguration:
-    """Return the configuration that options change: without a pipeline, the program's."""
+def _started(
+    executor: BaseExecutor, passes: str | None, specialized_args: str
+) -> ExperimentConfiguration:
+    """Return the configuration that options change: without a pipeline, the program's.
+
+    Raises:
+        InvalidArgument: If an argument that shall become a constant cannot.
+    """
+    from mneme.arguments import argument_paths, known_paths  # noqa: PLC0415 - `--help` stays light
+
+    if specialized_args:
+        known_paths(argument_paths(specialized_args), executor.instance.constants)
     config = executor.recorded_configuration()
     if passes is None:
         config.passes, config.codegen_opt = executor.record.program_pipeline

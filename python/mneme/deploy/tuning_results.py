@@ -91,6 +91,8 @@ def find_results(path: str | Path) -> list[Path]:
         ArtifactCorrupt: If `all.json` is damaged.
     """
     path = Path(path)
+    if not path.exists():
+        raise NotFound(f"'{path}' does not exist; name the results directory of a tuning")
     if path.name == "best.json" and path.is_file():
         return [path.parent]
     if (path / "best.json").is_file():

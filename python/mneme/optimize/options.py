@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
 from mneme.measure.cluster import check_cluster
+from mneme.measure.tolerance import Tolerance
 from mneme.optimize.outputs import OutputRule
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = ["OptimizeOptions", "parse_budget"]
 _SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 
 _MIN_GAIN = 1.01
+_LARGEST_SEED = 2**32 - 1
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _BUDGET = re.compile(r"([0-9]+(?:\.[0-9]*)?)([a-z]*)", re.ASCII)
 
@@ -94,6 +96,10 @@ class OptimizeOptions:
             raise InvalidArgument(f"--budget is {self.budget}; it has to be more than 0")
         if not 1 <= self.min_gain < math.inf:
             raise InvalidArgument(f"--min-gain is {self.min_gain}; it has to be 1 or more")
+        if self.seed is not None and not 0 <= self.seed <= _LARGEST_SEED:
+            raise InvalidArgument(f"--seed is {self.seed}; it goes from 0 to {_LARGEST_SEED}")
+        for text in self.tolerance:
+            Tolerance.parse(text)
         check_cluster(self.on, self.cluster)
         if self.on == "mpi":
             raise InvalidArgument(

@@ -53,6 +53,8 @@ def study_place(directory: Path) -> str:
             f"'{directory}' holds the results of {len(below)} launches; name one, as in "
             f"'mneme dashboard {below[0]}'"
         )
+    if not directory.exists():
+        raise NotFound(f"'{directory}' does not exist; name the results directory of a tuning")
     raise NotFound(f"'{directory}' holds no study of 'mneme tune' ('{_JOURNAL}')")
 
 

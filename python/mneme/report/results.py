@@ -132,7 +132,8 @@ def read_results(directory: Path) -> list[Instance]:
         ArtifactCorrupt: If a file is not JSON at all.
     """
     if not directory.is_dir():
-        raise NotFound(f"'{directory}' is not a directory; name the results directory of a tuning")
+        what = "is not a directory" if directory.exists() else "does not exist"
+        raise NotFound(f"'{directory}' {what}; name the results directory of a tuning")
     if (directory / "baseline.json").is_file():
         return [_read_instance(directory)]
     children = [directory / name for name in _listed(directory)]

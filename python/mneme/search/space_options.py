@@ -45,6 +45,7 @@ UNROLL_COUNTS: Final = (0, 1, 2, 4, 8, 16)
 """How often loops are unrolled; 0: as the compiler chooses."""
 
 _HIGHEST_CODEGEN_OPT: Final = 3
+_U32: Final = 2**32 - 1
 # A warp's worth: 32.
 _SMALLEST_POWER: Final = 5
 
@@ -191,6 +192,16 @@ class SpaceOptions(SearchedCodeNumbers):
             for other in others:
                 if getattr(self, name) is not None and getattr(self, other):
                     raise InvalidArgument(f"{name} and {other} exclude one another")
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        """Refuse what is no range or too large, also where the device at hand has no use for it."""
+        self.codegen_opt()
+        self.min_blocks()
+        if self.max_threads_range is not None:
+            _range("max_threads", self.max_threads_range, (0, 0, 1), _U32)
+        for knob in CODE_NUMBERS:
+            self.code_number(knob)
 
     @property
     def axes(self) -> str:
@@ -238,7 +249,7 @@ class SpaceOptions(SearchedCodeNumbers):
         """Return low, high and step of the blocks that shall fit a multiprocessor."""
         listed, fixed = self.min_blocks_per_sm_range, self.fixed_min_blocks_per_sm
         given = fixed if listed is None else listed
-        return _range("min_blocks_per_sm", given, PRESETS[self.preset].min_blocks)
+        return _range("min_blocks_per_sm", given, PRESETS[self.preset].min_blocks, _U32)
 
     def code_number(self, knob: CodeNumber) -> tuple[int, ...]:
         """Return the values of one of `CODE_NUMBERS` to choose from, the default first."""
@@ -285,11 +296,10 @@ def _range(
     what: str,
     given: str | int | Sequence[int] | None,
     usual: tuple[int, int, int],
-    most: int | None = None,
+    most: int,
 ) -> tuple[int, int, int]:
     low, high, step = usual if given is None else parse_range(given)
     high -= (high - low) % step
-    if low < 0 or (most is not None and high > most):
-        upper = "" if most is None else f" to {most}"
-        raise InvalidArgument(f"{what} goes from 0{upper}; {low}:{high} does not")
+    if low < 0 or high > most:
+        raise InvalidArgument(f"{what} goes from 0 to {most}; {low}:{high} does not")
     return low, high, step

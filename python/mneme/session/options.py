@@ -10,6 +10,7 @@ from mneme.errors import InvalidArgument
 from mneme.files.redaction import redacted
 from mneme.knobs import SearchedCodeNumbers
 from mneme.measure.cluster import check_cluster
+from mneme.measure.tolerance import Tolerance
 from mneme.option import option, option_of
 from mneme.session.option_values import option_value
 
@@ -369,6 +370,8 @@ class TuneOptions(SearchedCodeNumbers):
             if told := option_of(item):
                 told.check(item.name, getattr(self, item.name))
         check_cluster(self.on, self.cluster)
+        for text in self.tolerance:
+            Tolerance.parse(text)
         self._check_numbers()
         self._check_objectives()
         self._check_trials()
