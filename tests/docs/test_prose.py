@@ -1,6 +1,6 @@
 """Pages read well: short sentences, and none of the forms that readers had to read twice.
 
-The list of pages grows as pages are rewritten; what is on it stays readable.
+Pages on a list that only shrinks are left out; every other page, and every new one, has to be readable.
 """
 
 from __future__ import annotations
@@ -9,30 +9,12 @@ import re
 from pathlib import Path
 
 import pytest
-from doc_blocks import DOCS, ROOT
+from doc_blocks import PAGES
 from doc_prose import average, sentences
 
-REWRITTEN = [
-    ROOT / "README.md",
-    *(
-        DOCS / f"{name}.md"
-        for name in (
-            "clusters",
-            "deploy",
-            "glossary",
-            "index",
-            "optimize",
-            "production",
-            "recording",
-            "search-spaces",
-            "sharing-recordings",
-            "trials-with-pandas",
-            "tuned-kernels",
-            "tuning",
-        )
-    ),
-    *sorted((DOCS / "tutorials").glob("*.md")),
-]
+# Pages that are not readable yet; the list only shrinks.
+NOT_YET = ("CONTRIBUTING", "cli", "installing", "measurements")
+READABLE = [page for page in PAGES if page.stem not in NOT_YET]
 MOST_WORDS = 45
 MOST_WORDS_ON_AVERAGE = 25
 
@@ -66,7 +48,7 @@ def forbidden_forms(text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("page", REWRITTEN, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", READABLE, ids=lambda page: page.name)
 def test_a_page_reads_well(page: Path) -> None:
     assert average(page) < MOST_WORDS_ON_AVERAGE
     found = sentences(page)
@@ -75,7 +57,7 @@ def test_a_page_reads_well(page: Path) -> None:
     assert forms == []
 
 
-@pytest.mark.parametrize("page", REWRITTEN, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", READABLE, ids=lambda page: page.name)
 def test_a_page_has_one_title(page: Path) -> None:
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1
