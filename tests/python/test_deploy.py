@@ -43,6 +43,9 @@ def deploy(tmp_path: Path, *contents: dict[str, Any], **options: Any) -> TunedKe
     return kernel
 
 
+OTHER_DIMENSIONS = "with other dimensions it is 1.500 times as fast: --launch takes them"
+
+
 def reason(tmp_path: Path, content: dict[str, Any], **options: Any) -> str:
     """Return why a result is left out."""
     plan = plan_deployment([write_result(tmp_path / "r", content)], DeployOptions(**options))
@@ -141,7 +144,24 @@ def same(**changes: Any) -> dict[str, Any]:
             "nothing faster than the program as built was found",
         ),
         (same(gain=gain(1.05)), {"min_gain": 1.045}, "gains 1.040 at least, less than 1.045"),
-        (best(same_launch=None), {}, "only with other dimensions (--launch)"),
+        (
+            best(same_launch=None),
+            {},
+            "measured with the recorded dimensions; with other dimensions it is 1.500 times as fast: ",
+        ),
+        (
+            best(same_launch={**best()["same_launch"], "trial": -1}),
+            {},
+            "found with the recorded dimensions; with other dimensions it is 1.500 times as fast: --l",
+        ),
+        (
+            best(
+                same_launch={**best()["same_launch"], "trial": -1},
+                gain={**gain(1.5, significant=False, margin=0.6), "replayed_low": 1.4},
+            ),
+            {},
+            "it is 1.500 times as fast in replays: --launch --measure finds out",
+        ),
         (
             best(config=config(shared_mem=64), same_launch=None),
             {"use_launch": True},
@@ -154,6 +174,15 @@ def test_what_is_not_worth_it_is_left_out(
     tmp_path: Path, content: dict[str, Any], options: dict[str, Any], sentence: str
 ) -> None:
     assert sentence in reason(tmp_path, content, **options)
+
+
+def test_better_dimensions_are_told_of_where_they_are_left_out(tmp_path: Path) -> None:
+    plan = plan_deployment([write_result(tmp_path / "r", best())], DeployOptions())
+    assert "it is 1.500 times as fast: --launch takes them" in plan.deployed[0].note
+    plan = plan_deployment([tmp_path / "r"], DeployOptions(use_launch=True))
+    assert "--launch" not in plan.deployed[0].note
+    same_dimensions = write_result(tmp_path / "s", same())
+    assert not plan_deployment([same_dimensions], DeployOptions()).deployed[0].note
 
 
 def test_what_only_replays_show_is_for_who_measures_production(tmp_path: Path) -> None:
@@ -306,7 +335,7 @@ def test_second_result_of_the_same_launch_guards_nothing(tmp_path: Path) -> None
     write_result(tmp_path / "a", best())
     write_result(tmp_path / "b", nothing_for())
     (one,) = plan_deployment([tmp_path]).deployed
-    assert (one.variant.guards, one.note) == (("Arch",), "")
+    assert (one.variant.guards, one.note) == (("Arch",), OTHER_DIMENSIONS)
 
 
 def merge(tmp_path: Path, content: dict[str, Any]) -> tuple[dict[str, TunedKernel], list[str]]:

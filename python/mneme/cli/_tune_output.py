@@ -281,17 +281,42 @@ def summary(outcome: Outcome) -> list[str]:
         lines.append(outcome.near.sentence())
     lines.append(f"results: {outcome.directory}")
     lines.append(f"look at them: mneme report {outcome.directory}")
-    return lines if best is baseline else [*lines, *_how_to_use(outcome.directory, gain)]
+    return lines if best is baseline else [*lines, *_how_to_use(outcome, baseline, best, gain)]
 
 
-def _how_to_use(directory: Path | None, gain: Gain) -> list[str]:
-    line = f"mneme deploy {directory} -o tuned.json"
+def _how_to_use(
+    outcome: Outcome, baseline: CompletedCandidate, best: CompletedCandidate, gain: Gain
+) -> list[str]:
+    line = f"mneme deploy {outcome.directory} -o tuned.json"
+    lines = []
+    if _launches_otherwise(baseline, best):
+        line += " --launch"
+        lines = [_about_dimensions(outcome)]
     if gain.significant:
-        return [f"use them:     {line}"]
+        return [*lines, f"use them:     {line}"]
     return [
+        *lines,
         "short launches and those that live on caches gain otherwise among others; to find out:",
         f"              {line} --measure -- PROGRAM [ARGUMENTS]...",
     ]
+
+
+def _launches_otherwise(baseline: CompletedCandidate, best: CompletedCandidate) -> bool:
+    old, new = baseline.candidate.config, best.candidate.config
+    return (old.grid, old.block) != (new.grid, new.block)
+
+
+def _about_dimensions(outcome: Outcome) -> str:
+    """Return how other dimensions were checked, what proves them and what takes them."""
+    tried = outcome.details.get("launches_tried") or ()
+    right = sum(bool(one.get("verified")) for one in tried)
+    checked = f", and {right} more launches by replays" if right else ""
+    file = f", as '{outcome.tuned_file.name}' does" if outcome.tuned_file is not None else ""
+    return (
+        f"the other dimensions were checked on the recorded launch{checked} (rule: "
+        f"{outcome.details.get('launch_rule', 'exact')}): --launch takes them{file}, and "
+        "--measure -- PROGRAM proves them in the program"
+    )
 
 
 def _compared_with(baseline: CompletedCandidate) -> str:

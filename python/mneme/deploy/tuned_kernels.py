@@ -222,6 +222,9 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
     reason = note
     if choice is not None:
         reason = _reason_against(choice, options, result.contender)
+    if told := _told_of_launch(result, options):
+        note = f"{note}; {told}" if note else told
+        reason = reason and f"{reason} with the recorded dimensions; {told}"
     facts = result.facts
     if choice is None or reason:
         return LeftOut(
@@ -261,8 +264,23 @@ def _choose(result: TuningResult, options: DeployOptions) -> tuple[Choice | None
             return result.best, ""
         note = "the best configuration uses other shared memory, which a production run cannot"
     else:
-        note = "" if result.same_launch else "only with other dimensions (--launch)"
+        note = "" if result.same_launch else "nothing was measured"
     return result.same_launch, note
+
+
+def _told_of_launch(result: TuningResult, options: DeployOptions) -> str:
+    """Return what the best configuration gains if it has other dimensions, which are left out."""
+    best = result.best
+    is_same_memory = best.config.shared_mem == result.match.shared_mem
+    if options.use_launch or _keeps_launch(best.config, result.match) or not is_same_memory:
+        return ""
+    ratio = best.gain.ratio if best.gain else result.baseline_ns / best.metric_ns
+    told = f"with other dimensions it is {ratio:.3f} times as fast"
+    if not _reason_against(best, options, None):
+        return f"{told}: --launch takes them"
+    if not best.is_significant and best.replayed_low > 1:
+        return f"{told} in replays: --launch --measure finds out"
+    return ""
 
 
 def _keeps_launch(config: ExperimentConfiguration, match: Match) -> bool:

@@ -101,6 +101,7 @@ def _describe(instance: Instance, number: int) -> dict[str, Any]:
         "label": instance.fact("label"),
         "shown": verdict.name_of(instance),
         "directory": instance.directory.name,
+        "launches_otherwise": tables.launches_otherwise(instance),
         "verdict": verdict.verdict(instance, unit),
         "counts": verdict.counts(instance),
         "figures": {name: figure for name, figure in drawn.items() if figure},

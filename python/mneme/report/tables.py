@@ -21,6 +21,7 @@ __all__ = [
     "environment",
     "errors",
     "launches",
+    "launches_otherwise",
     "pareto",
     "resources",
     "series",
@@ -94,6 +95,15 @@ def launches(instance: Instance) -> list[dict[str, Any]]:
     names = ("grid", "block", "rule", "verified", "reason")
     rows = [one for one in tried if isinstance(one, Mapping)] if isinstance(tried, list) else []
     return [{name: row.get(name, "") for name in names} for row in rows]
+
+
+def launches_otherwise(instance: Instance) -> bool:
+    """Whether the winner has another grid or block than was recorded."""
+    new = instance.best.get("config")
+    if instance.baseline is None or not isinstance(new, Mapping):
+        return False
+    old = instance.baseline.config
+    return any(new.get(name) != old.get(name) for name in ("grid", "block"))
 
 
 def _number(value: object) -> str:
