@@ -1,8 +1,8 @@
 """How many configurations a second are tried on a cluster, beside the pool of one machine.
 
-    python benchmarks/cluster.py [--device cpu] [--gpus N] [--trials N]
+    python benchmarks/cluster.py [--device cpu] [--gpus N [N ...]] [--trials N]
 
-Tunes a short and a longer kernel with one process per GPU: the local pool, Dask's workers with one
+Tunes kernels of several lengths with one process per GPU: the local pool, Dask's workers with one
 thread and with several, and MPI's ranks. The rate is that of the search alone, without the start and
 the last rounds.
 """
@@ -27,9 +27,10 @@ from common import BUILD, RESULTS, ROOT, mneme, write_results
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Example with its arguments: on the CPU device, and on a GPU.
-KERNELS = {
+# Example with its arguments: on the CPU device, and on a GPU. Each is named after its kernel's length.
+KERNELS: dict[str, dict[str, tuple[str, ...]]] = {
     "short": {"cpu": ("vector_add", "65536"), "gpu": ("stencil2d",)},
+    "middle": {"gpu": ("stencil2d", "4096")},
     "long": {"cpu": ("nbody", "4096", "1"), "gpu": ("nbody", "65536", "1")},
 }
 MNEME = [sys.executable, "-m", "mneme"]
@@ -76,7 +77,7 @@ def tuned(
 
 
 def measure(
-    scratch: Path, recording: Path, given: argparse.Namespace
+    scratch: Path, recording: Path, gpus: int, given: argparse.Namespace
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Tune a recording in every way; yield the way and what came of it."""
     device = ("--device", "cpu") if given.device == "cpu" else ()
@@ -85,14 +86,14 @@ def measure(
         results = Path(tempfile.mkdtemp(dir=scratch)) / "results"
         return tuned(recording, results, given.trials, *device, *more, before=before)
 
-    yield "local pool", once("--workers", str(given.gpus))
-    threads = (os.cpu_count() or 2) // given.gpus
+    yield "local pool", once("--workers", str(gpus))
+    threads = (os.cpu_count() or 2) // gpus
     for count in (1,) if device else (1, threads):
-        with dask_cluster(scratch, given.gpus, count) as on:
+        with dask_cluster(scratch, gpus, count) as on:
             yield f"Dask, {count} threads a worker", once("--on", on)
     launcher = shutil.which("mpiexec")
     if launcher and importlib.util.find_spec("mpi4py"):
-        ranks = (launcher, "-n", str(given.gpus + 1))
+        ranks = (launcher, "-n", str(gpus + 1))
         yield "MPI", once("--on", "mpi", before=ranks)
 
 
@@ -100,25 +101,30 @@ def main() -> None:
     """Measure, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--gpus", type=int, default=1)
+    parser.add_argument("--gpus", type=int, default=[1], nargs="+")
     parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--kernels", choices=KERNELS, default=list(KERNELS), nargs="+")
     given = parser.parse_args()
     kind = "cpu" if given.device == "cpu" else "gpu"
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         for name, programs in KERNELS.items():
+            if kind not in programs or name not in given.kernels:
+                continue
             program, *arguments = programs[kind]
             guest = [str(BUILD / "examples" / program), *arguments]
             mneme(
                 *("record", "-rdb", scratch / name, "-mr", "1", "--device", given.device),
                 *("--", *guest),
             )
-            for how, found in measure(scratch, scratch / name, given):
-                rows.append({"kernel": name, "how": how, **found})
-                print(rows[-1], flush=True)
-    path = RESULTS / ("cluster.jsonl" if kind == "cpu" else "cluster_gpu.jsonl")
-    write_results(path, (__doc__ or "").splitlines()[0], rows, device=given.device, gpus=given.gpus)
+            for gpus in given.gpus:
+                for how, found in measure(scratch, scratch / name, gpus, given):
+                    rows.append({"kernel": name, "gpus": gpus, "how": how, **found})
+                    print(rows[-1], flush=True)
+    machine = "_two_gpus" if max(given.gpus) > 1 else "_gpu"
+    path = RESULTS / ("cluster.jsonl" if kind == "cpu" else f"cluster{machine}.jsonl")
+    write_results(path, (__doc__ or "").splitlines()[0], rows, device=given.device)
     print(f"written to {path.relative_to(ROOT)}")
 
 
