@@ -39,12 +39,23 @@ ABOUT_MNEME = [
     for name in (
         "cli",
         "deploy",
+        "optimize",
+        "production",
         "python",
         "recording",
         "reports",
         "scaffold",
         "search-spaces",
+        "sharing-recordings",
+        "trials-with-pandas",
+        "tuned-kernels",
         "tuning",
+        "tutorials/cmake-application",
+        "tutorials/first-kernel",
+        "tutorials/jit-kernel",
+        "tutorials/ship-it",
+        "tutorials/tuner-in-python",
+        "verdicts",
     )
 ]
 OTHER_OPTIONS = {"--", "--verbosity", "--version"} | {
