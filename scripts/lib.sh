@@ -244,7 +244,21 @@ configure_and_build() {
 build_mneme() {
   say "building mneme in $build"
   configure_and_build "$build" -- "$@"
+  tell_venv
   export MNEME_BUILD_DIR="$build" PYTHONPATH="$root/python${PYTHONPATH:+:$PYTHONPATH}"
+}
+
+# Makes `import mneme` work in the environment of this checkout, whatever the shell's variables.
+tell_venv() {
+  "$venv/bin/python" - "$root/python" "$build" <<'END'
+import sys, sysconfig
+from pathlib import Path
+package, build = sys.argv[1:]
+text = f"{package}\nimport os; os.environ.setdefault('MNEME_BUILD_DIR', {build!r})\n"
+place = Path(sysconfig.get_path("purelib"), "mneme-checkout.pth")
+if not place.exists() or place.read_text() != text:
+    place.write_text(text)
+END
 }
 
 mneme() { "$venv/bin/python" -m mneme "$@"; }

@@ -30,6 +30,18 @@ def test_what_is_installed_is_what_the_project_requires() -> None:
     assert sorted(set(needed) - set(installed)) == []
 
 
+def test_package_is_found_by_the_environment_of_the_checkout(tmp_path: Path) -> None:
+    made = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", made], check=True)
+    there = f". {SCRIPTS}/lib.sh; venv={made}; build={tmp_path}/a\\'b; tell_venv"
+    subprocess.run(["bash", "-c", there], check=True)
+    code = "import mneme, os; print(mneme.__file__); print(os.environ['MNEME_BUILD_DIR'])"
+    ours = ("MNEME_BUILD_DIR", "PYTHONPATH")
+    variables = {name: value for name, value in os.environ.items() if name not in ours}
+    found = subprocess.check_output([made / "bin" / "python", "-c", code], text=True, env=variables)
+    assert found.splitlines() == [str(ROOT / "python/mneme/__init__.py"), f"{tmp_path}/a'b"]
+
+
 def test_the_demo_tells_the_gain_of_each_program_in_one_sentence() -> None:
     demo = runpy.run_path(str(SCRIPTS / "demo_tuned.py"))
     kernel, gain, program = demo["TunedKernel"], demo["Gain"], demo["TunedProgram"]
