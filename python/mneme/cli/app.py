@@ -44,6 +44,7 @@ _VERBS = {
     "suggest": ("suggest.suggest", _TUNE, "mneme suggest recording spmv"),
     "report": ("report.report", _TUNE, "mneme report mneme-tune-results"),
     "dashboard": ("dashboard.dashboard", _TUNE, "mneme dashboard mneme-tune-results/RUN"),
+    "study": ("study.study", _TUNE, "mneme study study.journal"),
     "deploy": ("deploy.deploy", _SHIP, "mneme deploy mneme-tune-results/* -o tuned.json"),
     "scaffold": ("scaffold.scaffold", _SHIP, "mneme scaffold slurm recording spmv --out jobs"),
     "cache": ("cache.cache", _SHIP, "mneme cache export /shared/site --from .proteus"),
