@@ -1,5 +1,5 @@
 // What nvcc offers every CUDA source without an #include, and clang does not: included by
-// mneme-nvcc before all else. Functions here are for the host alone; clang has those of devices.
+// mneme-nvcc before all else. Functions here are for the host, where clang has those of devices.
 #pragma once
 
 #ifdef __CUDACC__
@@ -85,6 +85,14 @@ static inline unsigned long long ullmin(unsigned long long a, unsigned long long
 }
 static inline unsigned long long ullmax(unsigned long long a, unsigned long long b) {
   return max(a, b);
+}
+
+// clang declares these and has no bodies of them.
+static inline __attribute__((device)) double nan(const char* tag) {
+  return __nv_nan(reinterpret_cast<const signed char*>(tag));
+}
+static inline __attribute__((device)) float nanf(const char* tag) {
+  return __nv_nanf(reinterpret_cast<const signed char*>(tag));
 }
 // NOLINTEND
 

@@ -189,8 +189,9 @@ private:
       append(words, identification());
     } else if (kind == Kind::Cuda) {
       append(words, wordsOfDevice());
-      append(words,
-             {"-include", (place_.prefix / "include" / "mneme" / "nvcc.h").string(), "-x", "cuda"});
+      const fs::path own = place_.prefix / "include" / "mneme";
+      append(words, {"-isystem", (own / "cuda_wrappers").string(), "-include",
+                     (own / "nvcc.h").string(), "-x", "cuda"});
     } else {
       append(words, toolkitHeaders());
       if (kind != Kind::Source)

@@ -83,6 +83,41 @@ def test_host_code_finds_what_nvcc_declares(build_tree: Path, tmp_path: Path) ->
     assert _runs(build_tree, tmp_path / "app") == "5 1 2.5 4\n"
 
 
+@pytest.mark.parametrize("relocatable", ["true", "false"])
+def test_device_code_allocates_and_names_nan(
+    relocatable: str, build_tree: Path, tmp_path: Path
+) -> None:
+    # With extended lambdas CUDA's headers include <new> before clang declares malloc() of devices.
+    (tmp_path / "a.cu").write_text(
+        "__global__ void make(int* out, double* none) {\n"
+        '  int* made = new int[2]; made[1] = 7; *out = made[1]; delete[] made; *none = nan("");\n'
+        "}\n"
+        "int main() {\n"
+        "  int* out; double* none; cudaMallocManaged(&out, 4); cudaMallocManaged(&none, 8);\n"
+        "  make<<<1, 1>>>(out, none); cudaDeviceSynchronize();\n"
+        '  printf("%d %d\\n", *out, *none != *none);\n'
+        "}\n"
+    )
+    done = _nvcc(
+        *(build_tree, "--extended-lambda", f"-rdc={relocatable}", "-arch=sm_90", "a.cu"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert _runs(build_tree, tmp_path / "a.out") == "7 1\n"
+
+
+def test_kernels_that_launch_kernels_are_linked(build_tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text(
+        "__global__ void inner() {}\n__global__ void outer() { inner<<<1, 1>>>(); }\n"
+        "int main() { outer<<<1, 1>>>(); return cudaGetLastError() != cudaErrorNotSupported; }\n"
+    )
+    done = _nvcc(build_tree, "-rdc=true", "-arch=sm_90", "a.cu", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    ran = run_here(build_tree, "run", "--device", "cpu", "--", tmp_path / "a.out")
+    assert ran.returncode == 0
+    assert "launches kernels by itself, which the CPU device cannot do" in ran.stderr
+
+
 def test_makefile_for_nvcc(build_tree: Path, tmp_path: Path) -> None:
     command = ("make", "-f", SOURCES / "Makefile", f"SOURCE={SOURCES}")
     compiler = build_tree / "bin" / "mneme-nvcc"

@@ -34,6 +34,9 @@ void checkNothingUndefined(Module& module) {
       throw Error(ErrorCode::Unsupported,
                   "the kernel's printf is compiled with -mprintf-kind=buffered, which the CPU "
                   "device cannot execute; compile it with -mprintf-kind=hostcall");
+    if (function.getName().starts_with("__cudaCDP2"))
+      throw Error(ErrorCode::Unsupported,
+                  "the kernel launches kernels by itself, which the CPU device cannot do");
     throw Error(ErrorCode::Unsupported, "the kernel calls device function '" +
                                             function.getName().str() +
                                             "', which no module defines and the CPU device does "
