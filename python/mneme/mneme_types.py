@@ -391,6 +391,9 @@ class ExperimentResult:
     upload_time: float = 0.0
     """Seconds of `open_time` for reserving and filling memory."""
 
+    code_from_cache: bool = False
+    """The code was compiled earlier, and the times of compiling are those of then."""
+
     reused: bool = False
     """Measured as part of another configuration, which gave the same binary and launch."""
 

@@ -62,13 +62,16 @@ void Experiment::perform() {
 }
 
 void Experiment::build() {
+  bool isKnown = true;
   const auto request = [&] {
+    isKnown = false;
     return makeRequest(bench_.record, bench_.modules, bench_.values,
                        codeTargetOf(bench_.device, bench_.image), configuration_, options_);
   };
   const std::shared_ptr<const compile::Result> built =
       bench_.cache.build(keyOf(configuration_, options_), options_.useCache, request);
   readStatistics(built->statisticsJson, result_);
+  result_.isCodeFromCache = isKnown || built->isFromCache;
   dropRecordedReads(result_.unrecordedReads, bench_.record.device);
   result_.ir = built->ir;
   result_.assembly = built->assembly;

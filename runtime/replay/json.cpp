@@ -210,6 +210,7 @@ std::string toJson(const Result& r) {
   const Json json = {{"preprocess_ir_time", r.preprocessIrSeconds},
                      {"opt_time", r.optSeconds},
                      {"codegen_time", r.codegenSeconds},
+                     {"code_from_cache", r.isCodeFromCache},
                      {"obj_size", r.objectBytes},
                      {"exec_time", r.execNs},
                      {"verified", r.verified},

@@ -96,6 +96,7 @@ struct Mismatch {
 /// Python's ExperimentResult (docs/python.md), which names the fields of its JSON.
 struct Result {
   double preprocessIrSeconds = 0, optSeconds = 0, codegenSeconds = 0;
+  bool isCodeFromCache = false; ///< these three were measured when the code was compiled earlier
   uint64_t objectBytes = 0;
   /// Times of warm-ups, then of iterations. The verified launch is one of them (experiment.h).
   std::vector<uint64_t> execNs;

@@ -60,15 +60,15 @@ def show(
 
 
 def _verdict(result: ExperimentResult) -> str:
-    times = sorted(result.exec_time)
-    fastest = f", fastest launch {_console.format_ns(times[0])}" if times else ""
-    if result.time_ci_ns and result.median_ns:
-        low, high = result.time_ci_ns
-        part = 50 * (high - low) / result.median_ns
-        fastest += (
-            f", median {_console.format_ns(result.median_ns)} ± {part:.2g} % "
-            f"of {result.iterations_used}"
-        )
+    # Without warm-ups, as the median in the JSON.
+    times = result.exec_time[-result.iterations_used :] if result.iterations_used else []
+    fastest = f", fastest launch {_console.format_ns(min(times))}" if times else ""
+    if times and result.median_ns:
+        around = ""
+        if result.time_ci_ns:
+            low, high = result.time_ci_ns
+            around = f" ± {50 * (high - low) / result.median_ns:.2g} %"
+        fastest += f", median {_console.format_ns(result.median_ns)}{around} of {len(times)}"
     kind = result.result_class.replace("_", " ")
     distance = ""
     if kind not in ("exact", "") and result.max_absolute > 0:
