@@ -222,11 +222,14 @@ def _show(plan: Deployment, output: Path, measured: OptimizeResult | None, *, js
             content["measured"] = measured.to_dict()
         _console.print_json(content)
         return
-    table = _console.table("deployed", ("kernel", "place", "~launch", ">gain", "~guards"))
+    gains = (">gain in replays", *((">gain in the program",) if measured else ()))
+    table = _console.table("deployed", ("kernel", "place", "~launch", *gains, "~guards"))
     names = names_in_tables([one.name for one in plan.deployed])
     places = places_in_tables([one.place for one in plan.deployed])
     for name, place, one in zip(names, places, plan.deployed, strict=True):
-        table.add_row(name, place, _launch_text(one), _gain_text(one), _guards_text(one))
+        in_program = (_production_text(one, measured),) if measured else ()
+        row = (name, place, _launch_text(one), _gain_text(one), *in_program, _guards_text(one))
+        table.add_row(*row)
     _console.print_table(table)
     for one in plan.deployed:
         if one.note:
@@ -259,6 +262,13 @@ def _gain_text(one: Deployed) -> str:
         return f"{ratio:.3f} (no interval)"
     gain = variant.gain
     return f"{gain.ratio:.3f} ({gain.low:.3f} to {gain.high:.3f})"
+
+
+def _production_text(one: Deployed, measured: OptimizeResult) -> str:
+    found = [each.production for each in measured.kernels if each.name == one.kernel_name]
+    if not found or found[0] is None:
+        return "-"
+    return f"{found[0].ratio:.3f} ({found[0].low:.3f} to {found[0].high:.3f})"
 
 
 def _guards_text(one: Deployed) -> str:
