@@ -58,7 +58,8 @@ constexpr std::array kOptions = {
     Option{
         "--cudart", "-cudart", One, Handled,
         "shared where nothing is given; static links the static runtime, and nothing is recorded"},
-    Option{"--cudadevrt", "-cudadevrt", One, Ignored, "nvlink takes of the device runtime what is called"},
+    Option{"--cudadevrt", "-cudadevrt", One, Ignored,
+           "nvlink takes of the device runtime what is called"},
     Option{"--libdevice-directory", "-ldir", One, Ignored, "clang takes the toolkit's"},
     Option{"--target-directory", "-target-dir", One, Refused,
            "clang compiles for other processors with --target and --sysroot"},
