@@ -16,6 +16,11 @@ bool isRecording();
 /// `isDriverThere`: the vendor's driver answers.
 void explainNoDevice(bool isDriverThere);
 
+/// Makes a program without a GPU say so if it dies of memory that was not allocated. Changes
+/// nothing if there is a GPU or the CPU device, or if the program has a handler; one that it
+/// installs later replaces ours.
+void prepareToTellOfNoGpu();
+
 /// Returns what to register in place of a unit's fat binary wrapper, or null: see
 /// mneme_jit_complete_code(). Costs a system call where there is no NVIDIA GPU.
 const void* completeCode(const void* wrapper);

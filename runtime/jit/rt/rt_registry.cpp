@@ -117,6 +117,7 @@ void mneme_rt_register_module(const mneme_module_entry* module) {
   }
   pthread_rwlock_unlock(&lock);
   mneme::rt::warnIfRecordingUntuned();
+  mneme::rt::prepareToTellOfNoGpu();
 }
 
 void mneme_rt_unregister_module(const mneme_module_entry* module) {
