@@ -63,6 +63,11 @@ def test_a_page_has_one_title(page: Path) -> None:
     assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1
 
 
+@pytest.mark.parametrize("page", READABLE, ids=lambda page: page.name)
+def test_links_say_what_they_lead_to(page: Path) -> None:
+    assert re.findall(r"\[[\w-]+\.md\]\(", page.read_text()) == []
+
+
 PAGE = """\
 # A title of words that nobody counts
 
