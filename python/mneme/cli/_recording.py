@@ -163,7 +163,7 @@ def words_named(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def _handles(record: RecordedExecution) -> list[str]:
     """Return what a record is called by that a shell leaves alone."""
-    from mneme.recording.records import handles_of  # noqa: PLC0415 - when a shell asks
+    from mneme.recording.choice import handles_of  # noqa: PLC0415 - when a shell asks
 
     told = handles_of(record)
     texts = (*told.short_names, *told.labels, str(told.place or ""), told.mangled, *told.hashes)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mneme.errors import ArtifactCorrupt, IoFailed, NotFound
+from mneme.recording.choice import choose_among, fitting_among
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.recording.records import find_kernel
 
 __all__ = ["Recording"]
 
@@ -59,7 +59,17 @@ class Recording(Mapping[str, RecordedExecution]):
             NotFound: If there is none.
             InvalidArgument: If there are several.
         """
-        return find_kernel(self, name)
+        records, damaged = list(self.values()), len(self.damaged)
+        return choose_among(records, name, None, recording=self.path, damaged=damaged).record
+
+    def fitting(self, name: str) -> list[RecordedExecution]:
+        """Return every record that such a text means.
+
+        Raises:
+            NotFound: If there is none.
+        """
+        records, damaged = list(self.values()), len(self.damaged)
+        return fitting_among(records, name, recording=self.path, damaged=damaged)
 
     def __getitem__(self, static_hash: str | int) -> RecordedExecution:
         return self._records[str(static_hash)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.arguments import ArgKind, Argument
 from mneme.recording.directory import Recording
-from mneme.recording.records import choose, fitting_records
+from mneme.recording.records import choose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,7 +204,7 @@ def summarize_directory(path: str | Path, kernel: str | None = None) -> Director
             notes=[],
         )
     recording = Recording(path)
-    records = list(recording.values()) if kernel is None else fitting_records(recording, kernel)
+    records = list(recording.values()) if kernel is None else recording.fitting(kernel)
     return DirectorySummary(
         path=str(path),
         kernels=[_summary(record) for record in records],
