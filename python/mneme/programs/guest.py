@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from mneme._vendors import (
     CPU_DRIVER,
+    CPU_MANAGEMENT,
     CPU_RUNTIMES,
     DEVICE_BY_RUNTIME,
+    MANAGEMENT_LIBRARY,
     PRELOADS_PROFILER,
     PROFILER,
     PROFILER_VARIABLES,
@@ -129,6 +131,9 @@ def _runtimes(device: str, program: Path | None) -> list[Path]:
     # A runtime inside of the program would mistake our driver for a real one.
     if not (program and brings_own_runtime(program)):
         names.append(CPU_DRIVER)
+    facts = read_elf(program) if program else None
+    if facts and MANAGEMENT_LIBRARY in facts.needed:
+        names.append(CPU_MANAGEMENT)
     found = [prefix() / "lib" / name for name in names]
     return [path for path in found if path.is_file()] or [library(CPU_RUNTIMES[0])]
 
