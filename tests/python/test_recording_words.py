@@ -152,6 +152,33 @@ def test_all_launches_of_one_kernel_are_tuned(tmp_path: Path) -> None:
     assert "'walk@1' names one; leave --all out" in done.stderr
 
 
+@pytest.mark.compile
+def test_explain_takes_the_values_of_a_recorded_launch() -> None:
+    told = [mneme("explain", GOLDEN, f"walk@{number}") for number in (1, 2)]
+    assert [one.returncode for one in told] == [ExitCode.OK] * 2, told
+    values = [next(line for line in one.stdout.splitlines() if "1 limit" in line) for one in told]
+    assert values[0] != values[1]
+    assert all("block and grid" in one.stdout and "Probes" not in one.stdout for one in told)
+    given = mneme("explain", WALK, "@2", "--value", "limit=77", "--json")
+    (argument,) = json.loads(given.stdout)["arguments"]
+    assert argument["value"] == "77"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        ([GOLDEN], ExitCode.INVALID_CONFIGURATION, "holds 2 kernels: walk"),
+        ([GOLDEN, "nosuch"], ExitCode.RECORD_UNREADABLE, "has no kernel 'nosuch'; it has walk"),
+    ],
+)
+def test_explain_refuses_what_other_verbs_refuse(
+    words: list[str | Path], code: ExitCode, sentence: str
+) -> None:
+    done = mneme("explain", *words)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert sentence in done.stderr
+
+
 def test_show_numbers_launches() -> None:
     shown = mneme("show", GOLDEN, "walk").stdout
     ids = list(json.loads(WALK.read_text())["instances"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -11,6 +12,7 @@ import typer
 from mneme.arguments import ArgKind
 from mneme.cli import _console
 from mneme.cli._options import JsonOption
+from mneme.cli._recording import Words, chosen_launch, words_named
 from mneme.cli._unused import tell_unused
 from mneme.kernel_names import names_in_tables
 from mneme.source_place import places_in_tables
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from mneme.explain.case import Figures
     from mneme.explain.shape import Constants
     from mneme.programs.kernels import EmbeddedKernel
+    from mneme.programs.recorded_kernel import RecordedKernel
 
 __all__ = ["explain"]
 
@@ -41,7 +44,10 @@ def explain(
     program: Annotated[
         Path,
         typer.Argument(
-            metavar="PROGRAM", help="A program or library built with mneme.", show_default=False
+            metavar="PROGRAM",
+            help="A program or library built with mneme; or a recording, whose values count then.",
+            autocompletion=words_named,
+            show_default=False,
         ),
     ],
     kernel: Annotated[
@@ -50,6 +56,7 @@ def explain(
             metavar="[KERNEL]",
             help="A name or part of one, file.cu:120, a hash, or a pattern with '*'; without it, "
             "all are listed. Host functions that the program marks are explained too.",
+            autocompletion=words_named,
             show_default=False,
         ),
     ] = None,
@@ -84,11 +91,14 @@ def explain(
 ) -> None:
     """Tell what constants would give a kernel or marked host function, without running it.
 
+    For a recorded launch, they are its arguments and dimensions.
+
     Loops whose count becomes constant, branches and loads that fold, instructions and registers.
     """
     from mneme import explain as explaining  # noqa: PLC0415
 
-    if kernel is None:
+    recorded = _recorded(program, kernel)
+    if kernel is None and recorded is None:
         tell_unused({"--value": value, "--block": block, "--grid": grid}, "without a kernel")
         _list(explaining.kernels_of(program), program, json=json)
         return
@@ -97,11 +107,31 @@ def explain(
     options = explaining.ExplainOptions(
         values=tuple(value or ()), block=_dims(block), grid=_dims(grid), target=arch
     )
-    told = explaining.explain(explaining.find_kernel(program, kernel), options)
+    if recorded is None:
+        found = explaining.find_kernel(program, kernel or "")
+    else:
+        found = recorded.kernel
+        options = replace(
+            options,
+            # What stands behind counts more.
+            values=(*recorded.values, *options.values),
+            block=options.block or recorded.block,
+            grid=options.grid or recorded.grid,
+        )
+    told = explaining.explain(found, options)
     if json:
         _console.print_json(told.to_dict())
     else:
         _show(told, options)
+
+
+def _recorded(named: Path, kernel: str | None) -> RecordedKernel | None:
+    """Return the launch that is meant if a recording is named, not a program."""
+    if not named.is_dir() and named.suffix != ".json":
+        return None
+    from mneme.programs.recorded_kernel import recorded_kernel  # noqa: PLC0415
+
+    return recorded_kernel(*chosen_launch(Words(recording=named, kernel=kernel), None))
 
 
 def _list(kernels: list[EmbeddedKernel], program: Path, *, json: bool) -> None:
