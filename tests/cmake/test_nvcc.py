@@ -106,6 +106,16 @@ def test_device_code_allocates_and_names_nan(
     assert _runs(build_tree, tmp_path / "a.out") == "7 1\n"
 
 
+def test_nothing_is_said_of_loops_that_stay_loops(build_tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text(
+        "__device__ int some(int);\n"
+        "__global__ void sum(int* out, int n) {\n#pragma unroll\n"
+        "  for (int i = 0; i < n; ++i) { out[i] = some(i); if (out[i] > 3) return; }\n}\n"
+    )
+    done = _nvcc(build_tree, "-c", "-rdc=true", "-arch=sm_90", "a.cu", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_kernels_that_launch_kernels_are_linked(build_tree: Path, tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text(
         "__global__ void inner() {}\n__global__ void outer() { inner<<<1, 1>>>(); }\n"
