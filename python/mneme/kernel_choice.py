@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from mneme.kernel_names import qualified_name
@@ -29,7 +30,7 @@ _INNERMOST_TEMPLATE = re.compile(r"<[^<>]*>")
 _SCOPE = re.compile(r"::(?![^<]*>)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Handles:
     """What a kernel is called by."""
 
@@ -42,7 +43,7 @@ class Handles:
     hashes: tuple[str, ...] = ()
     """Its static hash, and the dynamic hashes of its launches."""
 
-    @property
+    @cached_property
     def short_names(self) -> tuple[str, ...]:
         """Names without parameters, and labels."""
         qualified = qualified_name(self.demangled)
@@ -54,7 +55,7 @@ class Handles:
         last = _SCOPE.split(qualified)[-1]
         return tuple(dict.fromkeys((plain.rpartition("::")[2], plain, last, qualified)))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Every whole name."""
         begin = self.demangled.find(qualified_name(self.demangled))

@@ -125,6 +125,19 @@ def test_word_is_a_kernel_or_a_pipeline(
     assert told.recording == (database or words[0])
 
 
+def test_kernel_of_a_directory_may_be_called_like_a_pass(tmp_path: Path) -> None:
+    data = json.loads(WALK.read_text())
+    data.pop("Checksum")
+    data["DemangledName"] = "sink(int)"
+    (tmp_path / WALK.name).write_text(json.dumps(data))
+    assert tell_apart(str(tmp_path), "sink", has_passes=True).kernel == "sink"
+    assert tell_apart(str(tmp_path), "dce", has_passes=True).passes == "dce"
+    # Command lines of before go on meaning what they meant.
+    assert tell_apart("sink", database=tmp_path, has_passes=True).passes == "sink"
+    record = str(tmp_path / WALK.name)
+    assert tell_apart(record, "sink", has_passes=True).passes == "sink"
+
+
 def test_words_too_many_or_too_few_are_refused() -> None:
     with pytest.raises(typer.BadParameter, match="no recording is named"):
         tell_apart(None, None)

@@ -81,7 +81,7 @@ def _is_pipeline(word: str, recording: Path, is_usual: bool) -> bool:
 
     with contextlib.suppress(InvalidArgument):
         _native.check_passes(word)
-        return True
+        return is_usual or not _is_name(word, recording)
     if not is_usual and _LOOKS_LIKE_PIPELINE.search(word) is None:
         return False
     from mneme.recording.records import choose  # noqa: PLC0415 - `--help` stays light
@@ -93,6 +93,19 @@ def _is_pipeline(word: str, recording: Path, is_usual: bool) -> bool:
     except MnemeError:
         return True
     return False
+
+
+def _is_name(word: str, recording: Path) -> bool:
+    """Whether a kernel of a directory is called like a pass: "sink"."""
+    import mneme  # noqa: PLC0415 - when there is a recording
+    from mneme.errors import MnemeError  # noqa: PLC0415
+    from mneme.recording.choice import handles_of  # noqa: PLC0415
+
+    try:
+        records: Any = mneme.load(recording)
+    except MnemeError:
+        return False
+    return any(word in handles_of(one).names for one in records.values())
 
 
 def chosen_launch(words: Words, record_id: str | None) -> tuple[Path, str]:
