@@ -45,7 +45,8 @@ def optimize(
         typer.Option(
             "--on",
             metavar="CLUSTER",
-            help="Search on other machines, as for tune: dask://HOST:PORT, slurm or flux.",
+            help="Search on other machines, as for tune: dask://HOST:PORT, ray://HOST:PORT, "
+            "slurm or flux.",
             show_default=False,
         ),
     ] = None,

@@ -37,6 +37,7 @@ _OPTIONAL_PACKAGES = {
     "distributed": ("tune --on dask://...", "'mneme-gpu[dask]'"),
     "dask-jobqueue": ("tune --on slurm", "'mneme-gpu[dask]'"),
     "mpi4py": ("tune --on mpi", "'mneme-gpu[mpi]'"),
+    "ray": ("tune --on ray://...", "'mneme-gpu[ray]'"),
 }
 _LIBRARIES = (
     *("libmneme_rt.so", "librecord.so", "libMnemePasses.so", "libmneme_compile.so"),

@@ -2,7 +2,7 @@
 
 Scheduling, transport, retries and dashboards are those of the scheduler. Dask and MPI are the two
 that need nothing of ours on the nodes beyond mneme: Dask where workers come and go, in jobs of
-Slurm or Flux too, MPI inside a job that has its nodes already.
+Slurm or Flux too, MPI inside a job that has its nodes already. Ray is for those who have it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.install.hints import package_hint
 from mneme.measure.job_queue import BATCH_SYSTEMS, check_cluster_options, job_cluster
 from mneme.measure.job_time import seconds_of_job
+from mneme.measure.ray_pool import ray_pool
 from mneme.measure.sent_recordings import remove_sent
 
 if TYPE_CHECKING:
@@ -33,18 +34,21 @@ _DASK_EXTRA: Final = "'mneme-gpu[dask]'"
 _CONNECT_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.1
 _WORKER_SECONDS: Final = 60.0
-_EXAMPLES: Final = "dask://HOST:PORT, dask:///PATH/TO/scheduler.json, slurm, flux, or mpi"
+_RAY: Final = "ray"
+_EXAMPLES: Final = (
+    "dask://HOST:PORT, dask:///PATH/TO/scheduler.json, slurm, flux, mpi, or ray://HOST:PORT"
+)
 
 
 def check_cluster(on: str | None, cluster_options: Sequence[str] = ()) -> None:
     """Refuse what names no cluster.
 
     Raises:
-        InvalidArgument: If it is neither "mpi", nor a batch system, nor an address of Dask; or if
+        InvalidArgument: If it is neither "mpi", nor a batch system, nor an address; or if
             there are options of jobs and no jobs.
     """
     scheme, mark, place = (on or "").partition("://")
-    is_known = on in (None, _MPI, *BATCH_SYSTEMS) or (mark and place and scheme in _DASK)
+    is_known = on in (None, _MPI, *BATCH_SYSTEMS) or (mark and place and scheme in (*_DASK, _RAY))
     if not is_known:
         raise InvalidArgument(f"--on is '{on}'; it is {_EXAMPLES}")
     if cluster_options and on not in BATCH_SYSTEMS:
@@ -67,8 +71,8 @@ def open_cluster(
 
     Args:
         on: As in `--on`: "dask://HOST:PORT", "dask+tls://HOST:PORT" (certificates are those of
-            Dask's own configuration), "dask:///PATH/TO/scheduler.json", "slurm", "flux", "mpi";
-            None: here.
+            Dask's own configuration), "dask:///PATH/TO/scheduler.json", "slurm", "flux", "mpi",
+            "ray://HOST:PORT"; None: here.
         cluster_options: As in `--cluster`: for "slurm" and "flux".
         device: What measures; jobs for "cpu" ask for no GPU.
         report: Receives what happens to jobs.
@@ -82,7 +86,9 @@ def open_cluster(
         yield None
         return
     if on == _MPI:
-        opened = _mpi_pool()
+        opened: contextlib.AbstractContextManager[Any] = _mpi_pool()
+    elif on.startswith(_RAY + "://"):
+        opened = ray_pool(on, device=device)
     elif on in BATCH_SYSTEMS:
         opened = _pool_of(job_cluster(on, cluster_options, device=device, report=report))
     else:

@@ -187,8 +187,9 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._spec = replace(self._spec, model=found.model, compile_workers=helpers)
         if helpers:
             whole = min(_MOST_TOGETHER, 2 * helpers)
-            self._batches.hold(whole, len(self.workers))
-            self.capacity = max(self.capacity, 2 * whole * len(self.workers))
+            tasks = len(self.workers) * int(getattr(self._pool, "tasks_at_once", 1))
+            self._batches.hold(whole, tasks)
+            self.capacity = max(self.capacity, whole * (tasks + len(self.workers)))
         for host, count in Counter(one.host for one in self.workers).items():
             self.nodes[host] = NodeStatistics(processes=count)
         for place, why in self.left_out.items():

@@ -138,7 +138,7 @@ class TuneOptions(SearchedCodeNumbers):
         None,
         _MEASURE,
         "Measure on other machines: dask://HOST:PORT, dask:///PATH/TO/scheduler.json, slurm, flux, "
-        "or mpi.",
+        "mpi, or ray://HOST:PORT.",
         shown="on this machine",
         metavar="CLUSTER",
     )
