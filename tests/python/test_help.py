@@ -79,5 +79,5 @@ def test_groups_have_options_that_exist() -> None:
 
 
 def test_help_may_be_cut_short() -> None:
-    assert shown("tune", "--hel") == shown("tune", "--help")
+    assert shown("tune", "--he") == shown("tune", "--help")
     assert shown("tune", "--help-a") == shown("tune", "--help-all")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from mneme.cli._tune_output import summary
+from mneme.cli._tune_output import PlainOutput, summary
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
-from mneme.session.events import Outcome
+from mneme.session.events import Outcome, Summary
 from mneme.session.final_round import Gain
 from mneme.session.trials import Candidate, CompletedCandidate
 
@@ -67,3 +67,16 @@ def test_gain_that_only_replays_show_is_measured_with_them() -> None:
 @pytest.mark.parametrize("significant", [True, False])
 def test_recorded_dimensions_need_no_word(significant: bool) -> None:
     assert "--launch" not in "\n".join(summary(outcome(64, significant=significant)))
+
+
+@pytest.mark.parametrize(
+    ("count", "end"),
+    [(0, ""), (2, "; 2 with other dimensions, as 'mneme deploy --launch' takes them")],
+)
+def test_file_of_all_launches_says_how_many_have_other_dimensions(
+    count: int, end: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = Summary(directory=Path("results"), instances=[], tuned_file=Path("tuned.json"))
+    told.launched_otherwise = count
+    PlainOutput().finished_all(told)
+    assert capsys.readouterr().err == f"mneme: tuned kernels: tuned.json{end}\n"

@@ -163,7 +163,9 @@ class PlainOutput(QuietOutput):
             )
         _console.print_table(table)
         if summary.tuned_file is not None:
-            _console.say(f"tuned kernels: {summary.tuned_file}")
+            count = summary.launched_otherwise
+            others = f"; {count} with other dimensions, as 'mneme deploy --launch' takes them"
+            _console.say(f"tuned kernels: {summary.tuned_file}{others if count else ''}")
 
 
 class TerminalOutput(PlainOutput):

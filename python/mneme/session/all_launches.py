@@ -285,13 +285,13 @@ def _conclude(
     entries = [_entry(one, parent) for one in launches]
     store = ResultStore(parent)
     store.write("all.json", {"instances": entries})
-    tuned = None
+    summary = Summary(directory=parent, instances=entries)
     if not options.no_proteus_output:
         try:
-            tuned = _write_tuned_file(options, parent, launches)
+            _write_tuned_file(options, parent, launches, summary)
         except MnemeError as error:
             listener.warn(f"no tuned-kernels file was written: {error}")
-    listener.finished_all(Summary(directory=parent, instances=entries, tuned_file=tuned))
+    listener.finished_all(summary)
 
 
 def _entry(launch: _Launch, parent: Path) -> dict[str, Any]:
@@ -311,16 +311,18 @@ def _entry(launch: _Launch, parent: Path) -> dict[str, Any]:
     }
 
 
-def _write_tuned_file(options: TuneOptions, parent: Path, launches: Sequence[_Launch]) -> Path:
+def _write_tuned_file(
+    options: TuneOptions, parent: Path, launches: Sequence[_Launch], summary: Summary
+) -> None:
     from mneme import deploy  # noqa: PLC0415 - for the end only
 
     output = options.proteus_output
     path = Path(output) if output else parent / "proteus_tuned_kernels.json"
     found = [one.directory for one in launches if (one.directory / "best.json").is_file()]
-    deploy.write_deployment(
-        deploy.plan_deployment(found, deploy.DeployOptions(use_launch=True)), path
-    )
-    return path
+    plan = deploy.plan_deployment(found, deploy.DeployOptions(use_launch=True))
+    deploy.write_deployment(plan, path)
+    summary.tuned_file = path
+    summary.launched_otherwise = sum(one.variant.launch is not None for one in plan.deployed)
 
 
 def directory_name(record: RecordedExecution, record_id: str) -> str:

@@ -98,6 +98,8 @@ class Summary:
     """The content of `all.json`."""
     tuned_file: Path | None = None
     """What production runs read."""
+    launched_otherwise: int = 0
+    """How many launches have other dimensions in that file."""
 
 
 class TuneListener:
