@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from mneme.errors import InvalidArgument
+from mneme.measure import job_queue
 from mneme.measure.cluster import check_cluster
 from mneme.measure.job_time import seconds_of_job, time_for_search
 from mneme.session.option_files import read_options
@@ -213,6 +214,29 @@ def test_without_slurm_its_command_is_named(recording: Path, tmp_path: Path) -> 
     assert "no command 'sbatch' here" in done.stderr
 
 
+def test_only_the_encrypted_port_is_open_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("dask_jobqueue")
+    psutil = pytest.importorskip("psutil")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (tmp_path / "flux").write_text("")
+    (tmp_path / "flux").chmod(0o755)
+
+    def listening() -> set[tuple[str, int]]:
+        found = psutil.Process().net_connections("tcp")
+        return {tuple(one.laddr) for one in found if one.status == psutil.CONN_LISTEN}
+
+    before = listening()
+    with job_queue._scheduler("flux", job_queue.BATCH_SYSTEMS["flux"], {}, device=None) as cluster:
+        own = listening() - before
+        assert cluster.scheduler_address.startswith("tls://")
+        port = int(cluster.scheduler_address.rpartition(":")[2])
+    assert port in {one for _, one in own}
+    assert {address for address, one in own if one != port} <= {"127.0.0.1", "::1"}
+
+
 FLUX = """\
 #!{python}
 # A Flux of one machine: `batch` starts a script, `jobs` lists those that run, `cancel` ends them.
@@ -254,5 +278,6 @@ def test_jobs_of_flux_measure(recording: Path, tmp_path: Path) -> None:
     wanted = {"--nslots=1", "--cores-per-slot=1", "--queue=debug", "--bank=me", "--time-limit=5m"}
     assert directives >= wanted
     assert not list(folder.glob("*.pid")), "the job is cancelled at the end"
+    assert "--dashboard-address 127.0.0.1:0" in job, "Dask's pages are for nobody else"
     summary = json.loads((tmp_path / "results" / "summary.json").read_text())
     assert summary["status"] == "completed"

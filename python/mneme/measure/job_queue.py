@@ -148,7 +148,9 @@ def _scheduler(
     folder = Path.cwd() / _FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     job_scripts.set_defaults(on, folder, one_gpu=None if device == "cpu" else system.one_gpu)
-    own = {"security": True, "scheduler_options": {"dashboard": False, "dashboard_address": None}}
+    # Without a dashboard Dask still serves pages: for this machine only.
+    pages = {"dashboard": False, "dashboard_address": job_scripts.PAGES_ADDRESS}
+    own = {"security": True, "scheduler_options": pages}
     try:
         cluster = kind(**{**own, **options})
     except (TypeError, ValueError) as error:

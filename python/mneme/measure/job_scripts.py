@@ -10,7 +10,10 @@ import dask_jobqueue.core
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["cluster_class", "set_defaults"]
+__all__ = ["PAGES_ADDRESS", "cluster_class", "set_defaults"]
+
+PAGES_ADDRESS = "127.0.0.1:0"
+"""Where Dask's processes serve their pages."""
 
 
 _jobqueue: Any = dask_jobqueue  # has no types
@@ -76,6 +79,7 @@ def set_defaults(on: str, folder: Path, *, one_gpu: str | None) -> None:
         "memory": "16GB",
         "processes": 1,
         "job-extra-directives": [one_gpu] if one_gpu else [],
+        "worker-extra-args": ["--no-dashboard", "--dashboard-address", PAGES_ADDRESS],
         "log-directory": str(folder),
         "shared-temp-directory": str(folder),
     }
