@@ -271,9 +271,12 @@ def test_jobs_of_flux_measure(recording: Path, tmp_path: Path) -> None:
     command.chmod(0o755)
     environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
     more = ("--cluster", "queue=debug", "--cluster", "account=me", "--cluster", "walltime=5m")
+    more += ("--cluster", "jobs=2")
     done = tune(recording, tmp_path, environment, "--on", "flux", *more)
     assert done.returncode == 0, done.stderr
-    (job,) = (one.read_text() for one in folder.glob("*.job"))
+    job, other = (one.read_text() for one in sorted(folder.glob("*.job")))
+    assert "--name mneme-0 " in job
+    assert "--name mneme-1 " in other, "Dask refuses two of one name"
     directives = {line.removeprefix("#flux: ") for line in job.splitlines() if "#flux:" in line}
     wanted = {"--nslots=1", "--cores-per-slot=1", "--queue=debug", "--bank=me", "--time-limit=5m"}
     assert directives >= wanted
