@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -283,6 +284,24 @@ def test_processes_that_take_one_task_at_a_time_get_whole_ones(
         goes_on.set()
         assert [f.result(30).error for f in futures] == [one.passes for one in configs]  # type: ignore[union-attr]
     assert sizes == [1, 6, 6, 6, 3]
+
+
+def test_parts_of_a_task_wait_while_each_process_has_one() -> None:
+    sent: queue.Queue[list[int]] = queue.Queue()
+    held = batches.Batches[int](sent.put)
+    held.hold(3, 2)
+    held.note_tasks(2)
+    held.add(1)
+    with pytest.raises(queue.Empty):
+        sent.get(timeout=0.2)
+    held.note_tasks(-1)
+    assert sent.get(timeout=30) == [1]
+    held.note_tasks(1)
+    for number in range(2, 6):
+        held.add(number)
+    assert sent.get(timeout=30) == [2, 3, 4]
+    held.close()
+    assert sent.get(timeout=30) == [5]
 
 
 def a_gpu() -> DeviceLimits:

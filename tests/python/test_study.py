@@ -57,6 +57,7 @@ def test_trials_of_all_processes_are_counted(storages: Path, name: str) -> None:
         for path in storages.glob(f"*-{Path(place).name}/trials.jsonl")
         for line in path.read_text().splitlines()
     ]
+    assert study["failed"] == sum(row["status"] != "verified" for row in rows)
     fastest = min(row["metric"] for row in rows if row["status"] == "verified")
     assert study["best_ns"] == fastest
     assert study["passes"] in {row["config"]["passes"] for row in rows}
