@@ -237,6 +237,35 @@ def test_long_texts_get_short_names_in_figures(tmp_path: Path) -> None:
     assert "passes 1 function<eager-inv>(sroa" in page.words()
 
 
+def test_a_slow_trial_does_not_make_all_others_alike(tmp_path: Path) -> None:
+    page = report(write_results(tmp_path / "run"))
+    lines = [one for one in page.figures["k0-parallel"]["data"] if one.get("mode") == "lines"]
+    places = [one["y"][0] for one in lines]
+    colours = {one["line"]["color"] for one in lines}
+    by_place = dict(zip(places, (one["line"]["color"] for one in lines), strict=True))
+    tenth = sorted(places)[int(0.9 * (len(places) - 1))]
+    assert tenth < 1
+    assert by_place[max(places)] == by_place[tenth]
+    assert len(colours) > len(lines) // 4
+    (scale,) = (
+        one["marker"]
+        for one in page.figures["k0-parallel"]["data"]
+        if "cmax" in one.get("marker", {})
+    )
+    whole = max(one.metric_ns or 0 for one in read_results(tmp_path / "run")[0].trials)
+    assert scale["cmin"] < scale["cmax"] < whole
+
+
+def test_how_to_use_a_result_depends_on_the_device(tmp_path: Path) -> None:
+    results = write_results(tmp_path / "run")
+    line = "PROTEUS_TUNED_KERNELS=tuned.json"
+    assert f"{line} ./app" in report(results).words()
+    baseline = json.loads((results / "baseline.json").read_text())
+    baseline["result"]["device"] = "cpu"
+    (results / "baseline.json").write_text(json.dumps(baseline))
+    assert f"{line} mneme run --device cpu -- ./app" in report(results).words()
+
+
 def test_difference_folds_what_is_equal() -> None:
     old = [f"line {n}" for n in range(40)]
     new = [*old[:20], "changed", *old[21:]]

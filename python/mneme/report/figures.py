@@ -41,6 +41,7 @@ _STATUS_WORDS = {
 }
 # From this ratio of slowest to fastest on, a linear axis hides important differences.
 _RATIO_FOR_LOG_AXIS = 4.0
+_RATIO_FOR_FEW_LABELS = 50
 
 
 class TimeUnit:
@@ -117,7 +118,9 @@ def history(instance: Instance, unit: TimeUnit) -> Figure | None:
         strip = {"domain": [0.0, 0.07], "visible": False, "range": [-1, 1], "fixedrange": True}
         layout["yaxis2"] = strip
     if times and max(times) > _RATIO_FOR_LOG_AXIS * min(times):
-        layout["yaxis"]["type"] = "log"
+        # A label for each power of ten, or for 1, 2 and 5 times that where there are few.
+        is_wide = max(times) > _RATIO_FOR_FEW_LABELS * min(times)
+        layout["yaxis"].update(type="log", dtick=1 if is_wide else "D2")
     return {"data": data, "layout": layout, "height": 400}
 
 

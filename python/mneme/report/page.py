@@ -102,6 +102,7 @@ def _describe(instance: Instance, number: int) -> dict[str, Any]:
         "shown": verdict.name_of(instance),
         "directory": instance.directory.name,
         "launches_otherwise": tables.launches_otherwise(instance),
+        "is_on_cpu": tables.is_on_cpu(instance),
         "verdict": verdict.verdict(instance, unit),
         "counts": verdict.counts(instance),
         "figures": {name: figure for name, figure in drawn.items() if figure},

@@ -29,6 +29,8 @@ _LONGEST_LABEL = 26
 _MOST_TEXTS = 40
 # Number of points that a browser can draw without delay.
 _MOST_POINTS = 1000
+# Trials above this share of the times have the faintest colour.
+_FAINTEST = 0.9
 _FEWEST_TRIALS = 2
 # Colours for fast or late and for slow or early, visible in light and dark mode and with any colour
 # vision.
@@ -196,15 +198,20 @@ def _recoloured(figure: Figure, *, is_strong_low: bool) -> Figure:
     """Return a figure in colours that also work in dark mode; Optuna's are for white."""
     ends = (_STRONG, _FAINT) if is_strong_low else (_FAINT, _STRONG)
     scale = [[place, f"rgb{end}"] for place, end in zip((0, 1), ends, strict=True)]
+    lines = [trace for trace in figure["data"] if trace.get("mode") == "lines"]
+    # The first axis is the time, from 0 to 1. A few slow trials must not make all others alike.
+    places = sorted(trace["y"][0] for trace in lines)
+    faintest = (places[int(_FAINTEST * (len(places) - 1))] if places else 0.0) or 1.0
     for trace in figure["data"]:
         for part in (trace.get("marker"), trace.get("line")):
             if part and "colorscale" in part:
                 part.update(colorscale=scale, reversescale=False)
-        if trace.get("mode") == "lines":
-            # The first axis is the time, from 0 to 1.
-            place = trace["y"][0]
-            mixed = [round(a + (b - a) * place) for a, b in zip(*ends, strict=True)]
-            trace["line"]["color"] = f"rgb({mixed[0]}, {mixed[1]}, {mixed[2]})"
+            if lines and part and "cmax" in part:
+                part["cmax"] = part["cmin"] + faintest * (part["cmax"] - part["cmin"])
+    for trace in lines:
+        place = min(1.0, trace["y"][0] / faintest)
+        mixed = [round(a + (b - a) * place) for a, b in zip(*ends, strict=True)]
+        trace["line"]["color"] = f"rgb({mixed[0]}, {mixed[1]}, {mixed[2]})"
     for axis in figure["layout"].values():
         if isinstance(axis, dict) and "categoryarray" in axis:
             axis["categoryarray"].sort(key=_natural)

@@ -20,6 +20,7 @@ __all__ = [
     "best_trials",
     "environment",
     "errors",
+    "is_on_cpu",
     "launches",
     "launches_otherwise",
     "pareto",
@@ -104,6 +105,11 @@ def launches_otherwise(instance: Instance) -> bool:
         return False
     old = instance.baseline.config
     return any(new.get(name) != old.get(name) for name in ("grid", "block"))
+
+
+def is_on_cpu(instance: Instance) -> bool:
+    """Whether the CPU device measured, so that the program runs tuned by `mneme run` only."""
+    return instance.baseline is not None and instance.baseline.result.get("device") == "cpu"
 
 
 def _number(value: object) -> str:
