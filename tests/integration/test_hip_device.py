@@ -131,7 +131,7 @@ def test_the_check_of_a_node_tells_a_stand_in_from_a_gpu(
 def test_the_gpu_is_listed_and_used_when_nothing_else_is_said() -> None:
     done = mneme("devices", MNEME_HIP_LIBRARY=str(STAND_IN), COLUMNS="200")
     assert f"stand-in for {TARGET}" in done.stdout
-    assert "used when nothing else is said: hip:0" in done.stdout
+    assert "used by default: hip:0" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -175,8 +175,8 @@ def test_a_cache_among_other_things_is_in_a_directory_of_its_own(tmp_path: Path)
     [
         (["ls", "none"], 4, "'none' is not a cache: there is no such directory"),
         (["prune", "{}"], 3, "prune needs --max-bytes, --older-than or both"),
-        (["prune", "{}", "--max-bytes", "many"], 2, "'many' is not a number such as 500M or 2G."),
-        (["prune", "{}", "--older-than", "-1d"], 2, "'-1d' is not a number such as 12h or 30d."),
+        (["prune", "{}", "--max-bytes", "many"], 2, "'many' is not a number such as 500M or 2G"),
+        (["prune", "{}", "--older-than", "-1d"], 2, "'-1d' is not a number such as 12h or 30d"),
         (["export"], 3, "export needs the directory to copy to"),
         (["export", "site", "--from", "none"], 4, "'none' is not a cache"),
         (["ls", "{}", "--replays"], 3, "are two caches; name one"),

@@ -136,7 +136,7 @@ def same(**changes: Any) -> dict[str, Any]:
         (
             same(trial=-1, contender={"gain": gain(11.664, significant=False, margin=10.9)}),
             {},
-            "nothing was faster than the program as built for certain: at best 11.664 (95 %: 0.764",
+            "nothing was significantly faster than the program as built: at best 11.664 (95 %: 0.764",
         ),
         (
             same(trial=-1, contender={"gain": gain(1.01, significant=False, margin=0.1)}),
@@ -328,7 +328,7 @@ def test_launches_no_guard_tells_apart_are_said(tmp_path: Path) -> None:
     write_result(tmp_path / "b", nothing_for(args=other))
     (one,) = plan_deployment([tmp_path]).deployed
     assert one.variant.guards == ("Arch",)
-    assert "it serves 1 launch(es) too for which nothing faster was found" in one.note
+    assert "it also serves 1 launch(es) for which nothing faster was found" in one.note
 
 
 def test_second_result_of_the_same_launch_guards_nothing(tmp_path: Path) -> None:

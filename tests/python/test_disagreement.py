@@ -47,7 +47,7 @@ def test_launches_that_take_another_time_are_others(tmp_path: Path, built_ns: fl
 def test_what_is_no_reason_is_said_where_none_is_known(tmp_path: Path) -> None:
     assert why_otherwise(kernel(), results(tmp_path, cold_ratio=1.06)) == (
         "replays show 1.070x, also with cold caches (1.060x) and of launches that take as long as "
-        "those in the program; clock rates in the program may be others"
+        "those in the program; clock rates in the program may differ"
     )
 
 
@@ -71,5 +71,5 @@ def test_the_reason_stands_with_the_kernel_that_is_left_out(tmp_path: Path) -> N
     keeper._plan = Deployment(deployed=[deployed])
     keeper.prove(6, 1.01, lambda _seconds: True)
     reason = result.kernels[0].reason
-    assert reason.startswith("the program shows no gain of it: 0.833x")
+    assert reason.startswith("the program shows no gain from it: 0.833x")
     assert reason.endswith("other kernels fill the caches in between")

@@ -315,7 +315,7 @@ def test_the_page_shows_names_as_text(tmp_path: Path) -> None:
     assert "PROTEUS_TUNED_KERNELS=" in page
     # One pair of runs says little, and the page no more than the sentence.
     once = found(application=ratio_of([2.0], [1.0]), tuned_file=tmp_path / "tuned.json")
-    assert "not for certain (2.000x (in one pair of runs))" in verdict(once)
+    assert "not significantly (2.000x (in one pair of runs))" in verdict(once)
     assert (
         "2.00 times as fast" not in write_optimized_page(once.to_dict(), tmp_path / "r").read_text()
     )
@@ -348,7 +348,7 @@ def test_an_interrupted_run_keeps_what_is_expected_of_it_only(tmp_path: Path) ->
     production: Any = SimpleNamespace()
     Keeper(production, tmp_path / "tuned.json", result, OptimizeListener()).drop_unproven()
     assert [one.is_kept for one in result.kernels] == [False, True, True]
-    assert "need not show" in result.kernels[0].reason
+    assert "may show none" in result.kernels[0].reason
 
 
 def test_nothing_is_claimed_from_runs_of_another_file(tmp_path: Path) -> None:
@@ -397,7 +397,10 @@ def test_a_gain_that_is_not_certain_is_called_so(tmp_path: Path) -> None:
     keeper = Keeper(production, tmp_path / "tuned.json", result, OptimizeListener())
     keeper.prove(3, 1.01, lambda _seconds: True)
     shown = [one.reason.partition(":")[0] for one in result.kernels]
-    assert shown == ["the program shows no certain gain of it", "the program shows no gain of it"]
+    assert shown == [
+        "the program shows no significant gain from it",
+        "the program shows no gain from it",
+    ]
 
 
 def test_a_budget_that_the_first_runs_would_spend_is_refused(tmp_path: Path) -> None:

@@ -101,9 +101,9 @@ def test_only_lines_that_differ_are_divided_into_words(monkeypatch: pytest.Monke
 
 def test_an_output_of_another_form_each_time_is_not_compared() -> None:
     check = ExactCheck([b"a\nb\n", b"c d\n"])
-    assert check.rule.startswith("nothing of it")
+    assert check.rule.startswith("nothing: its form differs")
     assert check.fault(b"anything") == ""
-    assert ExactCheck([b"a\nb", b"a b"]).rule.startswith("nothing of it")
+    assert ExactCheck([b"a\nb", b"a b"]).rule.startswith("nothing: its form differs")
 
 
 def test_lines_that_come_and_go_leave_the_others_compared() -> None:
@@ -120,7 +120,7 @@ def test_lines_that_come_and_go_leave_the_others_compared() -> None:
 def test_who_prints_nothing_is_told_that_nothing_is_compared() -> None:
     check = ExactCheck([b""] * 3)
     assert not check.says_enough
-    assert "prints nothing" in check.rule
+    assert "nothing is printed" in check.rule
     assert "--check" in check.rule
     assert check.fault(b"a word")
     assert ExactCheck([b"1"] * 3).says_enough
@@ -134,7 +134,7 @@ def test_numbers_are_compared_with_a_tolerance() -> None:
     assert check.fault(b"e = 1 f = 2\n") != ""
     assert check.fault(b"nothing\n") != ""
     assert check.fault(b"e = x f = nan\n") != ""
-    with pytest.raises(InvalidArgument, match="finds nothing"):
+    with pytest.raises(InvalidArgument, match="matches nothing"):
         NumbersCheck(b"", [r"e = (\S+)"], 0)
     with pytest.raises(InvalidArgument, match="not a number"):
         NumbersCheck(b"e = x", [r"e = (\S+)"], 0)
@@ -204,8 +204,8 @@ def test_all_that_a_pattern_without_groups_finds_is_ignored() -> None:
     ("rule", "why"),
     [
         (OutputRule(ignore=("(",)), r"--ignore '\(': missing \)"),
-        (OutputRule(ignore=("a",), compare=("(b)",)), "--ignore leaves something out"),
-        (OutputRule(ignore=("a",), check="true"), "--check says what is compared instead"),
+        (OutputRule(ignore=("a",), compare=("(b)",)), "--ignore and --compare exclude one another"),
+        (OutputRule(ignore=("a",), check="true"), "--ignore and --check exclude one another"),
     ],
 )
 def test_a_rule_that_cannot_be_meant_is_refused(rule: OutputRule, why: str) -> None:
@@ -214,7 +214,7 @@ def test_a_rule_that_cannot_be_meant_is_refused(rule: OutputRule, why: str) -> N
 
 
 def test_a_pattern_to_ignore_that_finds_nothing_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="--ignore 'x' finds nothing"):
+    with pytest.raises(InvalidArgument, match="--ignore 'x' matches nothing"):
         make_check([b"sum 1\n"], OutputRule(ignore=("x",)))
 
 

@@ -141,7 +141,7 @@ def test_kernel_of_a_directory_may_be_called_like_a_pass(tmp_path: Path) -> None
 def test_words_too_many_or_too_few_are_refused() -> None:
     with pytest.raises(typer.BadParameter, match="no recording is named"):
         tell_apart(None, None)
-    with pytest.raises(typer.BadParameter, match="'b' is a word too much"):
+    with pytest.raises(typer.BadParameter, match="'b' is one argument too many"):
         tell_apart("a", "b", database=GOLDEN)
 
 

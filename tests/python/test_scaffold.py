@@ -222,7 +222,7 @@ def test_command_takes_the_options_of_the_template(template: Path, tmp_path: Pat
         (["--size"], ExitCode.USAGE, "--size needs a value"),
         (["-stray"], ExitCode.USAGE, "'-stray' is not an option"),
         (["stray"], ExitCode.RECORD_UNREADABLE, "cannot open 'stray'"),
-        (["stray", "a", "b"], ExitCode.USAGE, "'b' is a word too much"),
+        (["stray", "a", "b"], ExitCode.USAGE, "'b' is one argument too many"),
     ],
 )
 def test_command_explains_mistakes(

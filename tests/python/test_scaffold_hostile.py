@@ -338,7 +338,7 @@ def test_a_value_without_filter_is_one_line(tmp_path: Path) -> None:
     template = load_template(str(own_template(tmp_path / "own", "# {{ value }}\n")))
     good = render(ScaffoldRequest(template=template, out=tmp_path, values={"value": "f<a>(b)"}))
     assert good.files[0].content == b"# f<a>(b)\n"
-    with pytest.raises(InvalidArgument, match=r"a\\x0ab.*one of the filters"):
+    with pytest.raises(InvalidArgument, match=r"a\\x0ab.*with the filter for its place"):
         render(ScaffoldRequest(template=template, out=tmp_path, values={"value": "a\nb"}))
 
 

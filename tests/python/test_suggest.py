@@ -103,7 +103,7 @@ def test_it_says_what_helped_and_how_to_try_it(known: Known) -> None:
     (similar,) = [line for line in lines if line.startswith("2. ")]
     assert similar.startswith("2. about 1.10x: other(), ")
     assert "% alike, on sm_90" in similar
-    assert "     and another launch, which says nothing of this one" in lines
+    assert "     and other launch dimensions, which may not suit this launch" in lines
     assert sum("grid:" in line for line in lines) == 1, "blocks of another kernel say nothing"
     assert lines[-1].startswith(f"A search begins with them: mneme tune {shlex.join(place)} ")
 
@@ -175,7 +175,7 @@ def test_files_are_exported_imported_and_forgotten(known: Known, tmp_path: Path)
     assert not known.store.path.exists()
     done = known.suggest("--import", shared)
     assert done.returncode == 0
-    assert f"'{shared}' knows 2 configurations, 2 of them new to" in done.stderr
+    assert f"'{shared}' has 2 configurations; 2 of them are new in" in done.stderr
     assert known.suggest(known.file).returncode == 0
     done = known.suggest("--forget")
     assert known.suggest("--forget").returncode == ExitCode.NOT_VERIFIED

@@ -37,7 +37,7 @@ def test_measurements_of_other_code_are_not_taken_over(
     executor = FakeExecutor()
     again = session(recording, tmp_path, executor, sampler="random", trials=3, resume=True)
     assert again.run() == 3
-    assert re.search(f"holds measurements of .*{value}.*not of .*{mine}", again.error)
+    assert re.search(f"holds measurements of .*{value}.* this is .*{mine}", again.error)
     assert again.error.endswith("; name another --results-dir")
     assert executor.submitted == []
     assert len(read_trials(tmp_path)) == 2

@@ -25,7 +25,7 @@ GOOD: dict[str, Any] = {"record_database": "rec", "trials": 5}
         ({"trials": 0}, "--trials is 0; it has to be 1 or more"),
         ({"metric": "mode"}, "--metric is 'mode', not one of mean, median, min, max"),
         ({"objective": "speed"}, "--objective is 'speed', not one of time, speedup"),
-        ({"objective": ["time", "time"]}, "every --objective counts once"),
+        ({"objective": ["time", "time"]}, "name at least one --objective, and none twice"),
         ({"timeout": 0.0}, "--timeout is 0.0; it has to be more than 0"),
         ({"final_rounds": 5}, "--final-rounds is 5; it has to be 6 or more"),
         ({"early_stop": 0.5}, "--early-stop is 0.5; it is 0, or 1 or more"),

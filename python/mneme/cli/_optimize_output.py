@@ -76,7 +76,7 @@ class _Steps(PlainOutput, OptimizeListener):
         found = f"{gain.ratio:.3f}x in replays, expect [{gain.low:.3f}, {gain.high:.3f}]"
         if outcome.best is outcome.baseline:
             is_open = gain.ratio > LOOKS_FASTER
-            found = f"nothing faster for certain: {found}" if is_open else "nothing faster"
+            found = f"nothing significantly faster: {found}" if is_open else "nothing faster"
         _console.say(f"  {progress.done} trials: {found}")
         if outcome.near is not None:
             _console.say(f"  {outcome.near.sentence()}")

@@ -63,7 +63,7 @@ def tell_apart(*words: str | None, database: Path | None = None, has_passes: boo
     if len(rest) > 1 + has_passes:
         taken = "[KERNEL] [PASSES]" if has_passes else "[KERNEL]"
         raise typer.BadParameter(
-            f"'{rest[-1]}' is a word too much: {taken} is all that follows the recording, "
+            f"'{rest[-1]}' is one argument too many: only {taken} may follow the recording, "
             f"'{recording}'"
         )
     kernel = rest[0] if rest else None

@@ -142,7 +142,7 @@ def _changes(match: Match, told: Told) -> list[str]:
     left_out += () if match.is_same else _OF_KERNEL
     new = {name: value for name, value in entry.config.items() if name not in left_out}
     is_partial = any(entry.config.get(name) != entry.baseline.get(name) for name in left_out)
-    own = ["and another launch, which says nothing of this one"] if is_partial else []
+    own = ["and other launch dimensions, which may not suit this launch"] if is_partial else []
     return changes_between(entry.baseline, new) + own
 
 

@@ -298,7 +298,7 @@ def _how_to_use(
         return [*lines, f"use them:     {line}"]
     return [
         *lines,
-        "short launches and those that live on caches gain otherwise among others; to find out:",
+        "short launches, and those whose data stays in caches, may gain more or less; to find out:",
         f"              {line} --measure -- PROGRAM [ARGUMENTS]...",
     ]
 

@@ -41,7 +41,7 @@ def _number(text: Optional[str], units: dict[str, int], example: str) -> Optiona
         return None
     found = re.fullmatch(r"([0-9]{1,15})([A-Za-z]?)", text)
     if found is None or found[2] not in units:
-        raise typer.BadParameter(f"'{text}' is not a number such as {example}.")
+        raise typer.BadParameter(f"'{text}' is not a number such as {example}")
     return int(found[1]) * units[found[2]]
 
 

@@ -23,4 +23,4 @@ def devices(json: JsonOption = False) -> None:
             entry.id, availability, entry.name if entry.is_available else entry.why_unavailable
         )
     _console.print_table(content)
-    _console.print_line(f"used when nothing else is said: {choose_device()}")
+    _console.print_line(f"used by default: {choose_device()}")

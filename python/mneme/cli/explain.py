@@ -35,7 +35,7 @@ def _dims(text: Optional[str]) -> tuple[int, int, int] | None:
     found = _DIMS.fullmatch(text)
     numbers = [int(one or 1) for one in found.groups()] if found else [0]
     if not all(0 < one < 2**31 for one in numbers):
-        raise typer.BadParameter(f"'{text}' is not an extent; write 256, or 16x16.")
+        raise typer.BadParameter(f"'{text}' is not a size of a block or grid; write 256 or 16x16")
     x, y, z = numbers
     return x, y, z
 
@@ -103,7 +103,7 @@ def explain(
         _list(explaining.kernels_of(program), program, json=json)
         return
     if (block is None) != (grid is None):
-        raise typer.BadParameter("--block and --grid become constant together; say both")
+        raise typer.BadParameter("--block and --grid become constant together; give both")
     options = explaining.ExplainOptions(
         values=tuple(value or ()), block=_dims(block), grid=_dims(grid), target=arch
     )

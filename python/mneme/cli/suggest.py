@@ -154,7 +154,7 @@ def _import(store: KnowledgeStore, path: Path) -> ExitCode:
     from mneme.knowledge.share import import_knowledge  # noqa: PLC0415
 
     count, new = import_knowledge(store, path)
-    _console.say(f"'{path}' knows {_configurations(count)}, {new} of them new to '{store.path}'")
+    _console.say(f"'{path}' has {_configurations(count)}; {new} of them are new in '{store.path}'")
     return ExitCode.OK
 
 

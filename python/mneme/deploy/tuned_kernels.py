@@ -190,7 +190,7 @@ def _kept_to_itself(one: Deployed, plan: Deployment, *, adds_guards: bool) -> De
         served = others
     if not served:
         return one
-    note = f"it serves {len(served)} launch(es) too for which nothing faster was found"
+    note = f"it also serves {len(served)} launch(es) for which nothing faster was found"
     return replace(one, note=f"{one.note}; {note}" if one.note else note)
 
 
@@ -292,7 +292,7 @@ def _without_winner(contender: Gain | None) -> str:
     if contender is None or contender.ratio <= LOOKS_FASTER:
         return "nothing faster than the program as built was found"
     shown = f"{contender.ratio:.3f} (95 %: {contender.low:.3f} to {contender.high:.3f})"
-    return f"nothing was faster than the program as built for certain: at best {shown}"
+    return f"nothing was significantly faster than the program as built: at best {shown}"
 
 
 def _reason_against(choice: Choice, options: DeployOptions, contender: Gain | None) -> str:

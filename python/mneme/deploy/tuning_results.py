@@ -141,7 +141,7 @@ def result_of(directory: Path, best: dict[str, Any]) -> TuningResult:
     facts = best.get("facts") or _facts_of_record(best)
     for key in ("kernel_name", "demangled_name", "static_hash", "source_arch"):
         if not isinstance(facts[key], str):
-            raise TypeError(f"{key} is {facts[key]!r}, no text")
+            raise TypeError(f"{key} is {facts[key]!r}, not a text")
     # Earlier results have gains over the baseline.
     baseline = best.get("as_built_metric", best["baseline_metric"])
     same = best.get("same_launch")

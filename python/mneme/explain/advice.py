@@ -80,7 +80,11 @@ def advise(
     is_marked = set(known.indices) <= marked and not known.members
     head = f"marked already ({', '.join(names)})" if is_marked else _marks(kernel, known)
     missing = [_name(kernel, one) for one in known.places if one not in with_value]
-    note = f" (compiled without {', '.join(missing)}: nobody said what it is)" if missing else ""
+    note = (
+        f" (compiled without a value for {', '.join(missing)}; --value gives one)"
+        if missing
+        else ""
+    )
     return Advice(known=known, sentence=f"{head}: {', '.join(effects)}{note}.")
 
 
@@ -104,8 +108,8 @@ def _is_shorter(figures: Figures, than: Figures) -> bool:
 def _nothing(shape: Shape) -> str:
     if any(shape.totals.values()):
         return (
-            "nothing to mark: no loop and no branch hangs on arguments alone, "
-            "and constants shorten the code by next to nothing."
+            "nothing to mark: no loop and no branch depends on arguments alone, "
+            "and constants hardly shorten the code."
         )
     return "nothing to mark: there are no loops and no branches."
 

@@ -70,7 +70,7 @@ def _only(found: list[EmbeddedKernel], wanted: str, program: str | Path) -> Embe
         raise InvalidArgument(f"'{wanted}' fits several of '{program}': {_listed(found)}")
     if len({one.static_hash for one in found}) > 1:
         files = ", ".join(f"'{one.file}'" for one in found)
-        raise InvalidArgument(f"{files} have '{wanted}' with other code; name one file")
+        raise InvalidArgument(f"the code of '{wanted}' differs between {files}; name one file")
     return found[0]
 
 

@@ -131,7 +131,7 @@ class Entry:
             and _DATE.fullmatch(self.date) is not None
         )
         if not is_good:
-            raise ValueError("a value is of another kind")
+            raise ValueError("a value has the wrong type")
 
 
 def _is_number(value: object) -> bool:

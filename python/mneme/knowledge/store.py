@@ -217,7 +217,7 @@ class KnowledgeStore:
         self._check_numbers(application, version)
         columns = {row[1] for row in connection.execute("PRAGMA table_info(tunings)")}
         if not columns >= {"key", *COLUMNS}:
-            raise self._damaged("its table is another")
+            raise self._damaged("its table has other columns")
         return True
 
     def _foreign(self) -> ArtifactCorrupt:

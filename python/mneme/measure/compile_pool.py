@@ -240,7 +240,7 @@ class CompilePool:
         self._idle.pop(one, None)
         logging.getLogger("mneme").warning(
             "a compile worker does not start, so configurations are compiled %s: %s; see '%s'",
-            "by fewer of them" if self._workers else "where they run",
+            "by fewer workers" if self._workers else "where they run",
             sentence,
             one.log,
         )

@@ -64,7 +64,7 @@ class Tolerance:
         )
         for value, known in choices:
             if value not in known:
-                raise InvalidArgument(f"'{value}' is none of {', '.join(known)}")
+                raise InvalidArgument(f"'{value}' is not one of {', '.join(known)}")
 
     @classmethod
     def parse(cls, text: str) -> Tolerance:

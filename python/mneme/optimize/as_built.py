@@ -74,8 +74,8 @@ def observe(
     runs = [application.run()]
     if runs[0].is_hung:
         raise InvalidArgument(
-            f"the program was not over after {runs[0].seconds:.0f} s and was ended: it is run six "
-            "times at least, so it needs a longer --budget, or less to do"
+            f"the program was ended after {runs[0].seconds:.0f} s: at least six runs have to fit "
+            "into --budget; give a longer one, or run a smaller problem"
         )
     if runs[0].code != 0:
         why = failure_of(runs[0], replace(runs[0], code=0))

@@ -49,7 +49,7 @@ def why_otherwise(kernel: KernelResult, directories: Iterable[Path]) -> str:
             f"{_time(kernel.built_ns)} on average: they have other arguments, or find other "
             "caches and clock rates"
         )
-    return f"{said}{_excluded(cold, replayed)}; clock rates in the program may be others"
+    return f"{said}{_excluded(cold, replayed)}; clock rates in the program may differ"
 
 
 def _excluded(cold: list[float], replayed: list[float]) -> str:

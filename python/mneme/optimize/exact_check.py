@@ -101,13 +101,13 @@ class ExactCheck:
         """What is compared, for users."""
         if not self.is_comparable:
             return (
-                "nothing of it: it has another form in every run of the program as built (say what "
-                "counts with --compare or --check)"
+                "nothing: its form differs in every run of the program as built (say what counts "
+                "with --compare or --check)"
             )
         if not any(self._outputs):
             return (
-                "only that it prints nothing, and its exit code (results that are in files or on "
-                "standard error are seen by a command of --check)"
+                "only the exit code, and that nothing is printed (to check results in files or on "
+                "standard error, give a command with --check)"
             )
         return self._form.rule + (", without what --ignore finds" if self._ignore else "")
 

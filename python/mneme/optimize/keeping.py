@@ -139,7 +139,7 @@ class Keeper:
         for kernel in self._result.kernels:
             is_expected = kernel.replay is not None and kernel.replay.low > 1
             if kernel.is_kept and kernel.production is None and not is_expected:
-                self._drop(kernel, "replays show a gain that the program need not show")
+                self._drop(kernel, "replays show a gain, and the program may show none")
 
     def _note(self, found: Comparison) -> None:
         result = self._result
@@ -160,7 +160,9 @@ class Keeper:
             if not kernel.is_kept or shown is None:
                 continue
             if shown.low <= 1 or shown.ratio < min_gain:
-                told = "no gain of it" if shown.ratio < min_gain else "no certain gain of it"
+                told = (
+                    "no gain from it" if shown.ratio < min_gain else "no significant gain from it"
+                )
                 places = [
                     one.directory for one in self._plan.deployed if one.kernel_name == kernel.name
                 ]

@@ -98,7 +98,7 @@ class NumbersCheck(_SaysItself):
         for pattern, numbers in zip(patterns, self._expected, strict=True):
             if not numbers:
                 raise InvalidArgument(
-                    f"--compare '{pattern}' finds nothing in what the program prints"
+                    f"--compare '{pattern}' matches nothing that the program prints"
                 )
 
     @property
@@ -115,7 +115,7 @@ class NumbersCheck(_SaysItself):
             return [float(text) for text in texts]
         except ValueError as error:
             raise InvalidArgument(
-                f"--compare '{pattern.pattern}' finds something that is not a number: {error}"
+                f"--compare '{pattern.pattern}' matches something that is not a number: {error}"
             ) from error
 
     def fault(self, output: bytes) -> str:
@@ -148,7 +148,7 @@ class CommandCheck(_SaysItself):
         self._longest = longest
         began = time.monotonic()
         if fault := self.fault(built):
-            raise InvalidArgument(f"--check says no to the output of the program as built: {fault}")
+            raise InvalidArgument(f"--check rejects the output of the program as built: {fault}")
         taken = time.monotonic() - began
         self._longest = min(longest, _PATIENCE * taken + _PATIENCE_SECONDS)
 
@@ -218,12 +218,12 @@ class OutputRule:
                         f"--compare '{pattern}' has no group; put () around each number that counts"
                     )
         if self.check and self.compare:
-            raise InvalidArgument("--check and --compare both say what is right; give one of them")
+            raise InvalidArgument("--check and --compare exclude one another; give one of them")
         if self.ignore and (self.check or self.compare):
             given = "--check" if self.check else "--compare"
             raise InvalidArgument(
-                f"--ignore leaves something out where all of the output is compared; {given} says "
-                "what is compared instead, so give one of them"
+                f"--ignore and {given} exclude one another: --ignore is for comparing all of the "
+                f"output, and {given} replaces that comparison"
             )
 
 
@@ -253,5 +253,5 @@ def make_check(
         return numbers
     for pattern in rule.ignore:
         if not re.search(pattern.encode(), outputs[0], re.MULTILINE):
-            raise InvalidArgument(f"--ignore '{pattern}' finds nothing in what the program prints")
+            raise InvalidArgument(f"--ignore '{pattern}' matches nothing that the program prints")
     return ExactCheck(outputs, rule.ignore)

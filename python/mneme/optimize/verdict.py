@@ -28,7 +28,7 @@ def verdict(result: OptimizeResult) -> str:
     if gain is None:
         return f"with {count} its kernels are faster{where}; the whole program was not measured"
     if not gain.is_certain:
-        shown = "not measurably" if gain.is_interval else "not for certain"
+        shown = "not measurably" if gain.is_interval else "not significantly"
         whole = f"the whole program {shown} ({gain.text()})"
         return f"with {count} its kernels are faster{where}, {whole}"
     built = statistics.median(result.built_seconds)

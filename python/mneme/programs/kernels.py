@@ -193,5 +193,7 @@ def kernel_ir(program: str | Path, kernel_name: str) -> bytes:
     if not kernels:
         raise NotFound(f"'{program}' has no kernel '{kernel_name}'; was it built with add_mneme()?")
     if len({one.static_hash for one in kernels}) > 1:
-        raise InvalidArgument(f"'{program}' has several kernels '{kernel_name}' with other code")
+        raise InvalidArgument(
+            f"'{program}' has several kernels '{kernel_name}', whose code differs"
+        )
     return kernels[0].bitcode

@@ -45,8 +45,8 @@ def plain(value: object) -> object:
     """Return the value without quotes; refuse values that could end the line."""
     if isinstance(value, Unquoted) and not value.isprintable():
         raise InvalidArgument(
-            f"a template writes '{visible(value)}' as it is, which is not one line of text; quote "
-            "it for its place with one of the filters " + ", ".join(sorted(FILTERS))
+            f"a template writes '{visible(value)}' unquoted, and it is not one line of text; quote "
+            "it with the filter for its place: " + ", ".join(sorted(FILTERS))
         )
     return value
 

@@ -219,8 +219,7 @@ def _told_of(launch: _Launch) -> str:
         return ""
     return (
         f"{count} launches of {launch.record.demangled_name} were recorded that differ in "
-        f"arguments, as others that were not: {launch.instance.dynamic_hash} is tuned for all of "
-        "them"
+        f"arguments, and there were more: {launch.instance.dynamic_hash} is tuned for all of them"
     )
 
 

@@ -67,8 +67,8 @@ def with_constant_arguments(
         return options, ""
     names = ", ".join(_named(path, instance.constants[path]) for path in fixed)
     return replace(options, specialized_args=",".join(fixed)), (
-        f"of the arguments only {names} may become constants: the others have other values in "
-        "other recorded launches"
+        f"only {names} may become constants: the values of the other arguments differ between "
+        "recorded launches"
     )
 
 

@@ -413,7 +413,7 @@ class TuneOptions(SearchedCodeNumbers):
                     f"--objective is '{objective}', not one of {', '.join(OBJECTIVES)}"
                 )
         if not self.objectives or len(set(self.objectives)) < len(self.objectives):
-            raise InvalidArgument("every --objective counts once, and there has to be one")
+            raise InvalidArgument("name at least one --objective, and none twice")
 
     def _check_trials(self) -> None:
         if self.enumerates and self.trials is not None:

@@ -400,8 +400,8 @@ class SessionRun:
         if (old_kernel, old_code) != (kernel, code):
             raise errors.InvalidArgument(
                 f"'{self._store.directory}' holds measurements of kernel {old_kernel} with static "
-                f"hash {old_code}, not of {kernel} with static hash {code}, whose times may be "
-                "others; name another --results-dir"
+                f"hash {old_code}, and this is {kernel} with static hash {code}: times of "
+                "different code cannot be compared; name another --results-dir"
             )
         found = record.get("record_id", self._instance.dynamic_hash)
         if str(found) != self._instance.dynamic_hash:

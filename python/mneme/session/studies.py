@@ -290,7 +290,7 @@ class AutoSearch(OptunaSearch):
         if self.portfolio.is_exhausted:
             self.end_note = (
                 f"the search ended by itself: nothing better in {self.portfolio.idle:,} trials, "
-                "and more are not expected to find any"
+                "and more trials are not expected to change that"
             )
             return None
         if self.shared.owner is not None:
