@@ -208,6 +208,16 @@ def test_a_host_that_cannot_take_the_recording_is_left_out(
     assert "by processes of node1" in done.stderr
 
 
+def test_a_host_with_a_mneme_of_old_is_left_out(recording: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old" / "mneme"
+    old.mkdir(parents=True)
+    (old / "__init__.py").write_text("__version__ = '0.0.1'")
+    with dask_nodes(tmp_path, {"node1": "", "node2": f"export PYTHONPATH={old.parent}"}) as (on, _):
+        done = tune(recording, tmp_path / "results", "--on", on, *CPU)
+    assert done.returncode == 0, done.stderr
+    assert "is left out: mneme cannot be imported there" in done.stderr
+
+
 def test_what_a_killed_host_had_is_measured_by_another(recording: Path, tmp_path: Path) -> None:
     results = tmp_path / "results"
     with dask_nodes(tmp_path, {"node1": "", "node2": ""}) as (on, pids):

@@ -72,7 +72,7 @@ def test_jobs_of_slurm_measure(recording: Path, tmp_path: Path, slurm: dict[str,
     more = ("--cluster", "jobs=2", "--cluster", "walltime=00:05:00", *SMALL)
     done = tune(recording, tmp_path, slurm, "--on", "slurm", *more)
     assert done.returncode == 0, done.stderr
-    assert "submitting 2 jobs to Slurm" in done.stderr
+    assert "submitting 2 jobs to Slurm; output goes to" in done.stderr
     assert "#SBATCH -t 00:05:00" in done.stderr, "a job is shown before it is submitted"
     assert "--gpus" not in done.stderr, "the CPU device needs none"
     assert len(read_trials(tmp_path / "results")) == 8

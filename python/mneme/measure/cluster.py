@@ -110,7 +110,9 @@ def seconds_left(pool: Executor | None) -> float | None:
     client: Any = getattr(pool, "_client", None)
     if client is None:
         return own
-    theirs = list(client.run(seconds_of_job).values())
+    # Processes that cannot answer are named when they are looked at.
+    answers = client.run(seconds_of_job, on_error="return").values()
+    theirs = [one for one in answers if not isinstance(one, BaseException)]
     last = None if None in theirs else max(theirs, default=None)
     return min((one for one in (own, last) if one is not None), default=None)
 

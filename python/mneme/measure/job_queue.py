@@ -104,11 +104,9 @@ def job_cluster(
     count = options.pop(_JOBS, 1)
     with _scheduler(on, system, options, device=device) as cluster:
         script = cluster.job_script()
-        folder = cluster.shared_temp_directory
-        report(
-            f"submitting {count} job{'s' if count > 1 else ''} to {system.name}, which write to "
-            f"'{folder}':"
-        )
+        folder = _output_folder(on, options)
+        jobs = "a job" if count == 1 else f"{count} jobs"
+        report(f"submitting {jobs} to {system.name}; output goes to '{folder}':")
         for line in filter(None, script.splitlines()):
             report(f"    {line}")
         submitted: list[str] = []
@@ -157,6 +155,13 @@ def _scheduler(
         raise InvalidArgument(f"--cluster: {error}") from error
     with cluster:
         yield cluster
+
+
+def _output_folder(on: str, options: Mapping[str, Any]) -> str:
+    """Return where jobs write to."""
+    import dask  # noqa: PLC0415 - large, and optional
+
+    return str(options.get("log_directory") or dask.config.get(f"jobqueue.{on}.log-directory"))
 
 
 def _submit(job: Any, system: _System, script: str) -> str:  # noqa: ANN401 - a class

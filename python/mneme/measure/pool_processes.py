@@ -188,6 +188,7 @@ def _process(answer: dict[str, Any]) -> PoolProcess:
 def _reason(error: BaseException) -> str:
     if isinstance(error, MnemeError):
         return str(error)
-    if isinstance(error, ImportError):
+    # Dask raises an error of its own that quotes the worker's.
+    if isinstance(error, ImportError) or "ModuleNotFoundError" in str(error):
         return f"mneme cannot be imported there ({error}): install it, or set PYTHONPATH"
     return f"{type(error).__name__}: {error}"

@@ -70,6 +70,10 @@ _CODES: tuple[tuple[type[errors.MnemeError], int], ...] = (
 )
 
 
+# Time limits below this are reported, in seconds; few searches take as long.
+_WORTH_TELLING = 3600
+
+
 class TuningSession:
     """Searches for the fastest configuration of a recorded launch."""
 
@@ -148,9 +152,10 @@ class TuningSession:
         most = time_for_search(left)
         if self.options.timeout is None or self.options.timeout > most:
             self.options = replace(self.options, timeout=most, times_everything=True)
-            self.listener.note(
-                f"the job ends in {left:.0f} s, so everything is done within {most:.0f} s"
-            )
+            if most < _WORTH_TELLING:
+                self.listener.note(
+                    f"the job ends in {left:.0f} s, so everything is done within {most:.0f} s"
+                )
 
     def _run(self) -> int:
         path, record_id = self._chosen()
