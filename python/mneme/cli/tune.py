@@ -90,7 +90,9 @@ def _tell_unused(given: dict[str, Any], options: TuneOptions) -> None:
         tell_unused(among("study_name"), "without --optuna-storage")
     if not options.resume:
         tell_unused(among("rerun_baseline"), "without --resume")
-    if options.on is not None:
+    if options.on is None:
+        tell_unused(among("model"), "without --on")
+    else:
         tell_unused(among("workers", "compile_workers", "compile_timeout"), "with --on")
     if options.enumerates:
         tell_unused(among("seed"), f"with --sampler {options.sampler}")

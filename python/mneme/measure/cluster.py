@@ -18,6 +18,7 @@ from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.install.hints import package_hint
 from mneme.measure.job_queue import BATCH_SYSTEMS, check_cluster_options, job_cluster
 from mneme.measure.job_time import seconds_of_job
+from mneme.measure.pool_processes import of_model
 from mneme.measure.ray_pool import ray_pool
 from mneme.measure.sent_recordings import remove_sent
 
@@ -61,6 +62,7 @@ def open_cluster(
     on: str | None,
     *,
     cluster_options: Sequence[str] = (),
+    model: str | None = None,
     device: str | None = None,
     report: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Executor | None]:
@@ -74,12 +76,13 @@ def open_cluster(
             Dask's own configuration), "dask:///PATH/TO/scheduler.json", "slurm", "flux", "mpi",
             "ray://HOST:PORT"; None: here.
         cluster_options: As in `--cluster`: for "slurm" and "flux".
+        model: As in `--model`: only processes whose GPU has this in its name; None: all.
         device: What measures; jobs for "cpu" ask for no GPU.
         report: Receives what happens to jobs.
 
     Raises:
         InvalidArgument: If it is none of these.
-        BackendUnavailable: If a package is missing, or nothing answers.
+        BackendUnavailable: If a package is missing, nothing answers, or there is no such GPU.
     """
     check_cluster(on, cluster_options)
     if on is None:
@@ -94,7 +97,7 @@ def open_cluster(
     else:
         opened = _pool_of(_dask_client(on))
     with opened as pool:
-        yield pool
+        yield pool if model is None else of_model(pool, model, device)
 
 
 def seconds_left(pool: Executor | None) -> float | None:

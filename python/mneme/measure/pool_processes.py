@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import mneme
 from mneme.devices import DeviceLimits
-from mneme.errors import BackendUnavailable, MnemeError
-from mneme.measure.remote_evaluation import LacksRecording, examine
+from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
+from mneme.measure.remote_evaluation import LacksRecording, examine, model_here
 from mneme.measure.sent_recordings import Package, pack, send
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "find_processes",
     "helpers_of",
     "number_of_processes",
+    "of_model",
     "only",
 ]
 
@@ -98,6 +99,32 @@ def find_processes(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
     return found
 
 
+def of_model(pool: Any, model: str, device: str | None) -> Any:  # noqa: ANN401 - of Dask
+    """Return a Dask pool that uses the processes with this text in the name of their GPU only.
+
+    Args:
+        pool: The pool.
+        model: The text, in any case.
+        device: What measures; None: what each process finds.
+
+    Raises:
+        InvalidArgument: If the pool is none of Dask's: others choose the process themselves.
+        BackendUnavailable: If no process has such a GPU.
+    """
+    client = getattr(pool, "_client", None)
+    if client is None:
+        raise InvalidArgument("--model chooses among the processes of Dask clusters and jobs only")
+    answers = client.run(model_here, device, on_error="return")
+    names = {address: name for address, name in answers.items() if isinstance(name, str)}
+    chosen = [address for address, name in names.items() if model.casefold() in name.casefold()]
+    if not chosen:
+        there = ", ".join(sorted(set(names.values()))) or "none"
+        raise BackendUnavailable(
+            f"no process of the cluster measures on a '{model}'; the models there are: {there}"
+        )
+    return only(pool, chosen)
+
+
 def only(pool: Any, addresses: Iterable[str]) -> Any:  # noqa: ANN401 - of Dask
     """Return a Dask pool that uses these processes only."""
     named = {**getattr(pool, "_kwargs", {}), "workers": list(addresses)}
@@ -142,7 +169,8 @@ def helpers_of(processes: Sequence[PoolProcess]) -> int:
 
 def _of_dask(pool: Any, client: Any, spec: RemoteSpec) -> PoolProcesses:  # noqa: ANN401 - of Dask
     found = PoolProcesses(pool=pool)
-    for address in list(client.nthreads()):
+    allowed = getattr(pool, "_kwargs", {}).get("workers")
+    for address in list(client.nthreads()) if allowed is None else allowed:
         run = functools.partial(_run, client, address)
         try:
             try:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mneme.measure.measuring import Measuring
     from mneme.measure.tolerance import Tolerance
 
-__all__ = ["LacksRecording", "RemoteSpec", "UnfitProcess", "evaluate", "examine"]
+__all__ = ["LacksRecording", "RemoteSpec", "UnfitProcess", "evaluate", "examine", "model_here"]
 
 # A process that cannot measure waits this long, so that tasks come to others meanwhile.
 _PAUSE_SECONDS = 0.5
@@ -128,6 +128,17 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
         "threads": _threads_of_process(),
         "cores": sorted(os.sched_getaffinity(0)),
     }
+
+
+def model_here(device: str | None) -> str:
+    """Return the vendor's name of the device on which this process measures.
+
+    Args:
+        device: As in `RemoteSpec`.
+    """
+    process = _this_process()
+    with process.lock:
+        return device_limits(device or _claim_device(process)).name
 
 
 def _record_file(spec: RemoteSpec) -> str:

@@ -148,6 +148,13 @@ class TuneOptions(SearchedCodeNumbers):
         "Jobs of --on slurm or flux: jobs=4, queue=gpu, walltime=01:00:00 ...; may be repeated.",
         metavar="KEY=VALUE",
     )
+    model: str | None = option(
+        None,
+        _MEASURE,
+        "With --on, measure on GPUs with this in their name only: A100.",
+        shown="the model that most processes have",
+        metavar="TEXT",
+    )
     compile_workers: int | None = option(
         None,
         _MEASURE,

@@ -136,6 +136,7 @@ class TuningSession:
         opened = open_cluster(
             self.options.on,
             cluster_options=self.options.cluster,
+            model=self.options.model,
             device=self.options.device,
             report=self.listener.note,
         )

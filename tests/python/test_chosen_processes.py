@@ -1,4 +1,4 @@
-"""Hosts of a cluster that take far too long for the baseline."""
+"""Which hosts of a cluster measure: those of a model, and not those that are far too slow."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mneme.measure import slow_processes
+from mneme.errors import BackendUnavailable, InvalidArgument
+from mneme.measure import pool_processes, slow_processes
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.inventory import find_record
@@ -83,3 +85,36 @@ def test_slow_hosts_are_left_out(
             words = f"takes {least:.1f} µs for the baseline, and the fastest 10.0 µs"
             assert words in told[0]
             assert "workers" in executor._pool._kwargs  # type: ignore[attr-defined]
+
+
+def test_a_model_of_gpu_can_be_chosen(recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    names = ["NVIDIA A100", "NVIDIA H100", "NVIDIA A100"]
+
+    def model_here(_device: str | None, dask_worker: Any) -> str:
+        return names[dask_worker.name]
+
+    monkeypatch.setattr(pool_processes, "model_here", model_here)
+    record = find_record(recording)
+    with (
+        distributed.LocalCluster(
+            n_workers=3, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        names_of = {str(one.address): name for name, one in cluster.workers.items()}
+        for model, chosen in (("h100", [1]), ("A100", [0, 2])):
+            pool = pool_processes.of_model(client.get_executor(), model, "cpu")
+            with FuturesReplayExecutor(pool, record.path, None, 1, device="cpu") as executor:
+                executor.prepare()
+                assert sorted(names_of[one] for one in executor._addresses) == chosen
+        with pytest.raises(BackendUnavailable, match="there are: NVIDIA A100, NVIDIA H100"):
+            pool_processes.of_model(client.get_executor(), "B200", None)
+
+
+def test_other_pools_choose_for_themselves() -> None:
+    with (
+        ThreadPoolExecutor(1) as pool,
+        pytest.raises(InvalidArgument, match="Dask clusters and jobs only"),
+    ):
+        pool_processes.of_model(pool, "H100", None)
