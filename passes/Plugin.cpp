@@ -25,10 +25,10 @@ llvm::cl::opt<std::string>
                                 "kernels mneme embeds (default: every kernel)"),
                  llvm::cl::init(""));
 
-llvm::cl::opt<std::string> tunedFile(
-    "mneme-tuned",
-    llvm::cl::desc("File of tuned kernels: what of it an ahead-of-time build can do is done"),
-    llvm::cl::init(""));
+llvm::cl::opt<std::string>
+    tunedFile("mneme-tuned",
+              llvm::cl::desc("File of tuned kernels to apply as far as an ahead-of-time build can"),
+              llvm::cl::init(""));
 
 llvm::cl::opt<bool>
     marksAll("force-proteus-jit-annotate-all",

@@ -194,7 +194,7 @@ bool placeTunedBodies(llvm::Module& module) {
   std::string message;
   llvm::raw_string_ostream stream(message);
   if (llvm::verifyModule(module, &stream))
-    fail(module, "tuned kernels make invalid code of their unit: " + message);
+    fail(module, "tuned kernels make the code of their unit invalid: " + message);
   return true;
 }
 

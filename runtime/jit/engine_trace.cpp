@@ -211,7 +211,7 @@ void Engine::reportUnused() {
     for (const auto& kernel : kernels_)
       if (!kernel->hasServed())
         idle.add("tuned kernel '" + kernel->code().name +
-                     "' was not used: no launch of it is one that the guards of its variants allow",
+                     "' was not used: no launch of it met the guards of its variants",
                  "'" + kernel->code().name + "'");
     sentences = idle.sentences();
     isIdle = isForProgram_ && kernels_.empty();

@@ -132,7 +132,7 @@ private:
 
   void noteEmpty(const char* name) const {
     if (environment_(name) && std::string_view(name).starts_with("PROTEUS_") && nonsense_.empty())
-      nonsense_ = std::string(name) + " is set to nothing";
+      nonsense_ = std::string(name) + " is empty";
   }
 
   const Environment& environment_;
@@ -215,7 +215,7 @@ void readMarked(const Reader& read, MarkedDefaults& marked) {
     marked.boundIndices = isBounded;
   const std::string codegen = lowered(read.text("PROTEUS_CODEGEN"));
   if (!codegen.empty() && codegen != "rtc" && codegen != "serial" && codegen != "parallel")
-    read.refuse("PROTEUS_CODEGEN", codegen, "is none of rtc, serial, parallel");
+    read.refuse("PROTEUS_CODEGEN", codegen, "is not one of rtc, serial, parallel");
   marked.codegen = codegen == "serial" ? "Serial" : codegen == "parallel" ? "Parallel" : "RTC";
   marked.pipeline = read.text("PROTEUS_OPT_PIPELINE");
   read.letter("PROTEUS_OPT_LEVEL", "0123sz", marked.optLevel);

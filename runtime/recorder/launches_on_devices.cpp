@@ -15,9 +15,9 @@ constexpr const char* kOtherwise =
 constexpr const char* kPlaces =
     "kernels were launched on several devices by one call, on streams that the recorder cannot "
     "tell the devices of; they are not recorded";
-constexpr const char* kUnmatched =
-    "kernels that are not the same, or in other dimensions, were launched together on several "
-    "devices by one call; they are not recorded";
+constexpr const char* kUnmatched = "one call launched different kernels, or different dimensions, "
+                                   "on several devices; they are not "
+                                   "recorded";
 
 /// The launches, or why none is recorded if the vendor makes them all the same.
 struct Found {

@@ -132,7 +132,7 @@ artifact::EpilogueFormat readEpilogue() {
     return artifact::EpilogueFormat::Diff;
   if (text == "bytes")
     return artifact::EpilogueFormat::Bytes;
-  refuse("MNEME_EPILOGUE_TYPE", text, "is none of bytes, diff, best");
+  refuse("MNEME_EPILOGUE_TYPE", text, "is not one of bytes, diff, best");
 }
 
 Placement readPlacement() {

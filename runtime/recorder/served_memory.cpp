@@ -268,8 +268,8 @@ int watchExport(const void* pointer, const Next& next) {
   uint64_t base = 0;
   size_t bytes = 0;
   if (Session* session = guard.session(); session && servedRange(pointer, base, bytes)) {
-    session->note("memory was to be shared with another process, which memory placed for a "
-                  "recording cannot be, unless the program is run with MNEME_ALLOCATIONS=vendor");
+    session->note("the program shares memory with another process, which is impossible for memory "
+                  "placed for a recording; run it with MNEME_ALLOCATIONS=vendor");
     session->leaveToVendor(); // what comes now can be
   }
   return next();

@@ -38,7 +38,8 @@ void Session::aliasAskedFor(const void* function, const void* kernel) noexcept {
   try {
     loaded_.addAlias(function, kernel);
   } catch (const std::exception& error) {
-    note(sentence("a kernel is not recorded by another handle of its: ", error.what()));
+    note(sentence("a kernel is not recorded when launched through another of its handles: ",
+                  error.what()));
   }
 }
 

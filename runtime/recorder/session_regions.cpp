@@ -182,7 +182,7 @@ bool Session::leavesToVendor() noexcept {
   leaveToVendor();
   note(sentence(sharer, " may share device memory with other processes, so the vendor places it: a "
                         "replay has to be granted the same addresses (MNEME_ALLOCATIONS=window "
-                        "places it for replays all the same)"));
+                        "places it for replays anyway)"));
   return true;
 }
 
@@ -210,7 +210,7 @@ void Session::noteStrayWrite(const KernelInfo& info, DeviceAccess& access) {
             (stray->isBehind ? "behind" : "in front of") + " an allocation of " +
             std::to_string(stray->near.sizeBytes) + " bytes";
   note("kernel '" + info.blob->demangled + "' wrote outside of every allocation" + place +
-       ": alone it may fail there, or change what is not its own");
+       ": its replay may fail, or overwrite other memory");
 }
 
 } // namespace mneme::record

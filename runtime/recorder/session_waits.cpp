@@ -29,11 +29,11 @@ constexpr const char* kOthersWentOn =
 
 } // namespace
 
-const char* const Session::kDeviceBusy =
-    "was not recorded: what the device had begun before had not ended when it was to be launched, "
-    "as "
-    "where a kernel waits for what the program does next, and the program went on; "
-    "--kernel-patience SECONDS is for work that only takes long";
+const char* const Session::kDeviceBusy = "was not recorded: earlier work on the device had not "
+                                         "ended, perhaps because a kernel waits for "
+                                         "what the program does next, and the program went on; "
+                                         "--kernel-patience SECONDS is for work that "
+                                         "only takes long";
 
 namespace {
 

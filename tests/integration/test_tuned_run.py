@@ -95,7 +95,7 @@ def test_nothing_is_said_when_all_is_well(run_tuned: RunTuned) -> None:
         ("{}", "names no kernel"),
         (OTHERS, "for 100 kernel(s) ('other0', 'other1', 'other10', ...), none of which is in"),
         (guarded("Arch", Arch="sm_10"), "not used on 'cpu': the file has it for sm_10 only"),
-        (guarded("Grid", GridDim={"x": 12345}), "the guards of its variants allow"),
+        (guarded("Grid", GridDim={"x": 12345}), "met the guards of its variants"),
     ],
     ids=[
         *("cut off", "a list", "no text", "a number", "wrong type", "unknown pass", "stale"),

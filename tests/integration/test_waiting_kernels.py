@@ -100,7 +100,7 @@ def test_a_launch_behind_a_kernel_that_waits_is_made_unrecorded(
 ) -> None:
     options = ("--kernel-patience", "1", "--kernels", "^(?!.*Unseen)")
     said = record(target, "earlier", tmp_path, *options)
-    assert "what the device had begun before had not ended" in said
+    assert "earlier work on the device had not ended" in said
     # Under a vendor's runtime it may be known a moment too late that the device is idle again.
     assert replayed(target, tmp_path)["scale"] in ((2,) if target.device == "cpu" else (1, 2))
 

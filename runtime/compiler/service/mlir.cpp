@@ -30,7 +30,7 @@ std::string failureOf(const std::string& program, ProgramResult ended) {
   if (ended.exitCode > kSignalBase)
     return "'" + program + "' died of signal " + std::to_string(ended.exitCode - kSignalBase) +
            (messages.empty() ? "" : ":\n" + messages);
-  return messages.empty() ? "'" + program + "' fails without a word" : messages;
+  return messages.empty() ? "'" + program + "' fails without a message" : messages;
 }
 
 /// What a program makes of `text`. \throws Error{CompileFailed}

@@ -238,7 +238,7 @@ void accessTextureObject(mneme_cpu_context* context, uint64_t object, uint32_t o
                          const uint32_t* coordinates, uint32_t* values, uint32_t bytes) {
   const auto* texture = reinterpret_cast<const mneme_cpu_texture*>(object);
   if (texture->magic != MNEME_CPU_TEXTURE_MAGIC)
-    failHere(threadOf(context), FaultKind::Trap, "reads a texture object that is none");
+    failHere(threadOf(context), FaultKind::Trap, "reads from an invalid texture object");
   if (!accessTexture(*texture, operation, coordinates, values, bytes))
     failHere(threadOf(context), FaultKind::Trap, "leaves a surface");
 }

@@ -102,8 +102,8 @@ void addMlirTools(mneme::compile::MlirLowering& mlir) {
                 std::string(kVariable) + "='" + named + "' is not a program that can be run");
   if (mlir.opt.empty())
     throw Error(ErrorCode::NotFound, std::string("the program '") + kOpt +
-                                         "' is not there, with which modules of MLIR are "
-                                         "compiled; install the package mlir-" +
+                                         "', which compiles modules of MLIR, is not "
+                                         "installed; install the package mlir-" +
                                          kVersion + "-tools, or set " + kVariable +
                                          " to that program");
   mlir.translate = besideOpt(mlir.opt);

@@ -158,7 +158,7 @@ TEST_CASE("numbers are read as stoi reads them") {
 
 TEST_CASE("a number that is set to nothing makes no sense") {
   CHECK(read({{"PROTEUS_SPECIALIZE_DIMS_RANGE", ""}}).settings.nonsense ==
-        "PROTEUS_SPECIALIZE_DIMS_RANGE is set to nothing");
+        "PROTEUS_SPECIALIZE_DIMS_RANGE is empty");
   CHECK(read({{"PROTEUS_COMM_THREAD_POLL_MS", "x"}, {"PROTEUS_USE_STORED_CACHE", "0"}})
             .settings.nonsense.starts_with("PROTEUS_COMM_THREAD_POLL_MS='x' "));
 }

@@ -61,7 +61,7 @@ TEST_CASE("a kernel that waits for the program is given up on a GPU, and the pro
   const Run behind = runOnGpu("waits-unseen", true, patience);
   CAPTURE(behind.said);
   CHECK(behind.output == alone.output);
-  CHECK(behind.said.find("what the device had begun before had not ended") != std::string::npos);
+  CHECK(behind.said.find("earlier work on the device had not ended") != std::string::npos);
   CHECK(wholeInstances(behind) == 4);
 }
 
