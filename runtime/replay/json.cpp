@@ -210,7 +210,6 @@ std::string toJson(const Result& r) {
   const Json json = {{"preprocess_ir_time", r.preprocessIrSeconds},
                      {"opt_time", r.optSeconds},
                      {"codegen_time", r.codegenSeconds},
-                     {"code_from_cache", r.isCodeFromCache},
                      {"obj_size", r.objectBytes},
                      {"exec_time", r.execNs},
                      {"verified", r.verified},
@@ -247,6 +246,7 @@ std::string toJson(const Result& r) {
                      {"device_usable", r.isDeviceUsable},
                      {"device_open_time", r.deviceOpenSeconds},
                      {"upload_time", r.uploadSeconds},
+                     {"code_from_cache", r.isCodeFromCache},
                      {"launches", r.launches},
                      {"launched_ns", r.launchedNs}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -37,9 +38,15 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def skip_without_dask_jobqueue() -> None:
+    """Skip; importing it would change what an interrupt does to this process."""
+    if importlib.util.find_spec("dask_jobqueue") is None:
+        pytest.skip("dask-jobqueue is not installed")
+
+
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    pytest.importorskip("dask_jobqueue")
+    skip_without_dask_jobqueue()
     if missing := why_not():
         pytest.skip(missing)
     with slurm_node(tmp_path_factory.mktemp("slurm")) as environment:
@@ -206,7 +213,7 @@ def test_an_unknown_option_of_a_job_is_named(
 
 
 def test_without_slurm_its_command_is_named(recording: Path, tmp_path: Path) -> None:
-    pytest.importorskip("dask_jobqueue")
+    skip_without_dask_jobqueue()
     done = tune(recording, tmp_path, {**os.environ, "PATH": str(tmp_path)}, "--on", "slurm")
     assert done.returncode == 6
     assert "no command 'sbatch' here" in done.stderr
@@ -215,7 +222,7 @@ def test_without_slurm_its_command_is_named(recording: Path, tmp_path: Path) -> 
 def test_only_the_encrypted_port_is_open_to_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("dask_jobqueue")
+    skip_without_dask_jobqueue()
     psutil = pytest.importorskip("psutil")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -227,7 +234,9 @@ def test_only_the_encrypted_port_is_open_to_others(
         return {tuple(one.laddr) for one in found if one.status == psutil.CONN_LISTEN}
 
     before = listening()
+    interrupt = signal.getsignal(signal.SIGINT)
     with job_queue._scheduler("flux", job_queue.BATCH_SYSTEMS["flux"], {}, device=None) as cluster:
+        assert signal.getsignal(signal.SIGINT) is interrupt, "dask-jobqueue has one of its own"
         own = listening() - before
         assert cluster.scheduler_address.startswith("tls://")
         port = int(cluster.scheduler_address.rpartition(":")[2])
@@ -261,7 +270,7 @@ elif sys.argv[1] == "cancel":
 
 def test_jobs_of_flux_measure(recording: Path, tmp_path: Path) -> None:
     """Flux is in no package index; the stand-in takes what flux-batch(1) documents."""
-    pytest.importorskip("dask_jobqueue")
+    skip_without_dask_jobqueue()
     folder = tmp_path / "flux"
     folder.mkdir()
     command = folder / "flux"

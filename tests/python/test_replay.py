@@ -245,7 +245,7 @@ def test_worker_is_replaced_when_its_device_became_unusable(
 
 
 def test_measuring_is_reported(record: RecordedExecution) -> None:
-    adaptive = Measuring(confidence=0.5, max_iterations=50, cold_cache=True)
+    adaptive = Measuring(confidence=0.5, min_iterations=6, max_iterations=50, cold_cache=True)
     with BaseExecutor(record.path, device="cpu", warmup=1, measuring=adaptive) as executor:
         result = executor.evaluate(executor.recorded_configuration())
     assert result.cold_cache
