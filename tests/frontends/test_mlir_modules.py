@@ -148,5 +148,8 @@ def test_without_tools_the_package_is_named(tmp_path: Path) -> None:
              "MNEME_COMPILE_PROGRAM": str(tmp_path / "bin" / "mneme-jit-compile")},
     )  # fmt: skip
     assert done.returncode != 0
-    assert "MLIRJitModule: the program 'mlir-opt' is not there" in done.stderr
+    assert (
+        "MLIRJitModule: the program 'mlir-opt', which compiles modules of MLIR, is not installed"
+        in done.stderr
+    )
     assert f"install the package mlir-22-tools, or set {VARIABLE}" in done.stderr

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.hip, pytest.mark.compile]
 
 TWO = {"MNEME_STAND_IN_DEVICES": "2"}
 HIP_5, HIP_7 = "50200000", "70300000"
-OTHERS = "were launched together on several devices by one call; they are not recorded"
+OTHERS = "one call launched different kernels, or different dimensions, on several devices"
 
 
 @pytest.fixture(scope="module")
