@@ -7,7 +7,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -90,8 +90,8 @@ def slurm_node(directory: Path) -> Iterator[dict[str, str]]:
                     subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
                 )
                 if command is munge:
-                    wait_for((directory / "munge.socket").exists, "munged")
-            if not is_ready(environment):
+                    becomes_true((directory / "munge.socket").exists)
+            if not becomes_true(lambda: "idle" in output(["sinfo", "-h", "-o", "%t"], environment)):
                 pytest.skip(f"Slurm does not start here: {log_of(directory)}")
             yield environment
         finally:
@@ -104,11 +104,11 @@ def slurm_node(directory: Path) -> Iterator[dict[str, str]]:
                     daemon.wait()
 
 
-def is_ready(environment: dict[str, str]) -> bool:
-    """Wait until the node takes jobs; false if it never does, as in some containers."""
+def becomes_true(is_there: Callable[[], bool]) -> bool:
+    """Wait for a daemon; false if it never comes, as in some containers."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if "idle" in output(["sinfo", "-h", "-o", "%t"], environment):
+        if is_there():
             return True
         time.sleep(0.1)
     return False
