@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -18,6 +20,10 @@ from mneme.errors import InvalidArgument
 from mneme.measure import job_queue
 from mneme.measure.cluster import check_cluster
 from mneme.measure.job_time import seconds_of_job, time_for_search
+from mneme.optimize import searches
+from mneme.optimize.events import OptimizeListener
+from mneme.optimize.options import OptimizeOptions
+from mneme.optimize.searches import Searches
 from mneme.session.option_files import read_options
 from mneme.session.options import TuneOptions
 from mneme.session.result_store import read_trials
@@ -179,6 +185,17 @@ def test_an_interrupted_search_cancels_its_jobs(
     assert process.returncode == 130, said
     assert "Traceback" not in said
     assert output(["squeue", "-h"], slurm) == ""
+
+
+def test_searches_of_optimize_end_before_their_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = OptimizeOptions(command=("app",), on="slurm")
+    found = Searches(options, cast("Any", None), cast("Any", None), OptimizeListener())
+    assert found.time_of_jobs() > 1e9
+    opened = contextlib.nullcontext(object())
+    monkeypatch.setattr(searches, "open_cluster", lambda *_, **__: opened)
+    monkeypatch.setattr(searches, "seconds_left", lambda _: 900.0)
+    with found.cluster():
+        assert 800 < found.time_of_jobs() <= 810
 
 
 def test_options_of_jobs_come_from_files(tmp_path: Path) -> None:

@@ -46,6 +46,8 @@ __all__ = ["FuturesReplayExecutor"]
 
 # Configurations of one task, for processes that take one task at a time and compile ahead in it.
 _MOST_TOGETHER = 24
+# Short launches on the CPU device differ by more than a factor between processes that are alike.
+_LEAST_ON_CPU_NS = 100_000.0
 # Processes that cannot measure which a configuration may meet.
 _MOST_TRIES = 20
 
@@ -205,7 +207,9 @@ class FuturesReplayExecutor(SubmittingExecutor):
         client = getattr(self._pool, "_client", None)
         if client is None or len(self._addresses) <= 1:
             return
-        slow = find_slow(client, self._spec, self._addresses, config)
+        is_cpu = any(one.device == "cpu" for one in self.workers)
+        least_ns = _LEAST_ON_CPU_NS if is_cpu else 0.0
+        slow = find_slow(client, self._spec, self._addresses, config, least_ns=least_ns)
         if not slow:
             return
         for address, why in slow.items():

@@ -222,7 +222,8 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
     try:
         device = spec.device or _claim_device(process)
         _check_model(spec, device)
-        helpers = spec.compile_workers or _threads_of_process()
+        threads = _threads_of_process()
+        helpers = spec.compile_workers or (threads if threads > 1 else 0)
         executor = AsyncReplayExecutor(
             _record_file(spec),
             spec.record_id,
@@ -234,7 +235,7 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
             timeout=spec.timeout,
             tolerances=spec.tolerances,
             measuring=spec.measuring,
-            compile_workers=helpers if helpers > 1 and device != "cpu" else 0,
+            compile_workers=helpers if device != "cpu" else 0,
         )
     except BaseException:
         if logs is not None:

@@ -30,6 +30,8 @@ def find_slow(
     spec: RemoteSpec,
     addresses: Iterable[str],
     config: ExperimentConfiguration,
+    *,
+    least_ns: float = 0.0,
 ) -> dict[str, str]:
     """Return why processes are too slow, by address; those that fail are not among them.
 
@@ -39,6 +41,7 @@ def find_slow(
         addresses: The processes.
         config: What all of them measure: once, and again where it takes more than 1.5 times as long
             as on the fastest.
+        least_ns: Smaller differences do not count.
     """
     best: dict[str, float] = dict.fromkeys(addresses, math.inf)
     slow = set(best)
@@ -47,7 +50,8 @@ def find_slow(
             best[address] = min(best[address], found)
         best = {address: found for address, found in best.items() if found < math.inf}
         fastest = min(best.values(), default=math.inf)
-        slow = {address for address, found in best.items() if found > _FACTOR * fastest}
+        limit = max(_FACTOR * fastest, fastest + least_ns)
+        slow = {address for address, found in best.items() if found > limit}
         if not slow:
             break
     return {

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from mneme.errors import ArtifactCorrupt
 from mneme.files.json_object import read_json_object
 from mneme.kernel_names import qualified_name
-from mneme.measure.cluster import open_cluster
+from mneme.measure.cluster import open_cluster, seconds_left
 from mneme.measure.futures_executor import FuturesReplayExecutor
+from mneme.measure.job_time import time_for_search
 from mneme.optimize.result import KernelResult, Ratio
 from mneme.session.all_launches import directory_name
 from mneme.session.final_round import Gain
@@ -84,6 +85,7 @@ class Searches:
         self._tuned: list[tuple[Target, KernelResult]] = []
         self._tolerances = SharedTolerances((), ())
         self._make_executor: Callable[..., Any] | None = None
+        self._jobs_end = math.inf
         self.has_found = False
         """Whether anything is faster than the baseline."""
 
@@ -99,7 +101,13 @@ class Searches:
         with opened as pool:
             if pool is not None:
                 self._make_executor = functools.partial(FuturesReplayExecutor, pool)
+                if (left := seconds_left(pool)) is not None:
+                    self._jobs_end = time.monotonic() + time_for_search(left)
             yield
+
+    def time_of_jobs(self) -> float:
+        """Return how many seconds the jobs that measure still have for searches."""
+        return self._jobs_end - time.monotonic()
 
     def directories(self) -> list[Path]:
         """Return the results directories of searches that named a winner."""

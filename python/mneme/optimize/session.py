@@ -170,7 +170,8 @@ class OptimizeSession:
         pairs = self._pairs(built)
 
         def left(pairs: int) -> float:
-            return self._left() - _to_prove(built, pairs, self.result)
+            here = self._left() - _to_prove(built, pairs, self.result)
+            return min(here, searches.time_of_jobs())
 
         opening = time.monotonic()
         with searches.cluster():

@@ -23,8 +23,6 @@ _NO_HELPERS = (
     "configurations a second"
 )
 
-_FEWEST_HELPERS = 2
-
 __all__ = ["count_workers", "leave_out_slow", "prepare", "report_nodes", "warn_of_machines"]
 
 
@@ -47,7 +45,7 @@ def prepare(executor: Any, store: ResultStore, listener: TuneListener) -> None: 
         processes = _pool_processes(executor)
         is_alone = any(one.threads == 1 and one.device != "cpu" for one in processes)
         is_rank = not any(one.threads or one.device == "cpu" for one in processes)
-        if is_alone or (is_rank and helpers_of(processes) < _FEWEST_HELPERS):
+        if is_alone or (is_rank and not helpers_of(processes)):
             listener.warn(_NO_HELPERS)
 
 
