@@ -158,9 +158,10 @@ def ray_pool(on: str, *, device: str | None) -> Iterator[RayPool]:
             warnings.simplefilter("ignore")  # the error says the same
             module.init(on, log_to_driver=False, logging_level="ERROR")
     except Exception as error:  # of many kinds: nobody answers, another Ray, another Python
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        # A server's error ends with its reason, after the traceback.
+        reason = (str(error).strip() or type(error).__name__).splitlines()[-1].strip()
         raise BackendUnavailable(
-            f"no Ray cluster can be used at '{on}' ({first}); start one with 'ray start --head', "
+            f"no Ray cluster can be used at '{on}' ({reason}); start one with 'ray start --head', "
             "whose client server has port 10001"
         ) from error
     try:
