@@ -27,7 +27,7 @@ apt_packages=(
 )
 # What only tests use; those that miss something skip and say so.
 apt_test_packages=(
-  g++ mpich libmpich-dev slurm-wlm munge chromium postgresql autoconf automake libamdhip64-dev rocm-device-libs mlir-22-tools
+  g++ mpich libmpich-dev slurm-wlm munge zsh fish chromium postgresql autoconf automake libamdhip64-dev rocm-device-libs mlir-22-tools
 )
 # What building and running mneme needs stands in pyproject.toml.
 mapfile -t build_packages < <(sed -n 's/^requires = \[\(.*\)\]$/\1/p' "$root/pyproject.toml" | tr -d '" ' | tr ',' '\n')

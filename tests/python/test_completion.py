@@ -145,7 +145,7 @@ def test_bash_offers_the_kernels_and_launches_of_a_directory(bin_path: str) -> N
 
 @needs_native
 def test_bash_offers_kernels_and_launches_behind_a_recording(bin_path: str) -> None:
-    for verb in ("replay", "tune", "compile", "show", "suggest", "ls", "scaffold tune"):
+    for verb in ("replay", "tune", "compile", "show", "explain", "suggest", "ls", "scaffold tune"):
         assert set(offered(f"mneme {verb} {GOLDEN} ", bin_path)) == {"walk", "link"}
     assert offered(f"mneme replay {GOLDEN} w", bin_path) == ["walk"]
     assert offered(f"mneme replay {GOLDEN} walk@", bin_path) == ["walk@1", "walk@2"]
@@ -175,19 +175,58 @@ def test_interactive_bash_completes_what_is_typed(bin_path: str, tmp_path: Path)
     rc_file = tmp_path / "bashrc"
     rc_file.write_text(f"PS1='$ '\nbind 'set enable-bracketed-paste off'\n{script_of('bash')}")
     line = f"echo . mneme; mneme replay -rdb {GOLDEN / ONCE} -rid \t; exit\n"
-    assert f"-rid {ID_ONCE} ; exit" in _typed(line, rc_file, bin_path)
+    shown = _typed(line, ["bash", "--rcfile", str(rc_file), "-i"], {"PATH": bin_path})
+    assert f"-rid {ID_ONCE} ; exit" in shown
 
 
-def _typed(line: str, rc_file: Path, path: str) -> str:
-    """What a terminal shows when a line is typed into a new bash, up to the end of the shell."""
+@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+def test_interactive_zsh_completes_what_is_typed(bin_path: str, tmp_path: Path) -> None:
+    (tmp_path / ".zshrc").write_text(
+        f"PS1='$ '\nunset zle_bracketed_paste\nautoload -U compinit\ncompinit -u -D\n"
+        f"{script_of('zsh')}"
+    )
+    line = f"mneme replay -rdb {GOLDEN / ONCE} -rid \t --help; exit\n"
+    home = {"PATH": bin_path, "ZDOTDIR": str(tmp_path)}
+    assert f"-rid {ID_ONCE}" in _typed(line, ["zsh", "-i"], home)
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("mneme re", {"record", "replay", "report"}),
+        (f"mneme replay -rdb {GOLDEN / ONCE} -rid ", {ID_ONCE}),
+        # What mneme knows nothing of is a file.
+        (f"mneme replay -rdb {GOLDEN.parent}/v", {f"{GOLDEN.parent}/v1/", f"{GOLDEN}/"}),
+    ],
+)
+def test_fish_offers_what_we_tell_it(
+    line: str, expected: set[str], bin_path: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mneme.fish").write_text(script_of("fish"))
+    asked = f"source {tmp_path}/mneme.fish; complete -C {shlex.quote(line)}"
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", asked],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "PATH": bin_path, "HOME": str(tmp_path)},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {entry.split("\t")[0] for entry in done.stdout.splitlines()} == expected
+
+
+def _typed(line: str, command: list[str], environment: dict[str, str]) -> str:
+    """What a terminal shows when a line is typed into a new shell, up to the end of the shell."""
     terminal, end = pty.openpty()
     with subprocess.Popen(
-        ["bash", "--rcfile", str(rc_file), "-i"],
+        command,
         stdin=end,
         stdout=end,
         stderr=end,
         start_new_session=True,
-        env={**os.environ, "PATH": path, "TERM": "dumb", "COLUMNS": "500"},
+        env={**os.environ, "TERM": "dumb", "COLUMNS": "500", **environment},
     ) as shell:
         os.close(end)
         os.write(terminal, line.encode())

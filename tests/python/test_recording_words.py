@@ -26,6 +26,7 @@ VERBS = {
     "tune": ["tune", "{words}", "--trials", "1", "--baseline-only", "--results-dir", "{out}"],
     "compile": ["compile", "{words}"],
     "show": ["show", "{words}"],
+    "explain": ["explain", "{words}"],
     "suggest": ["suggest", "{words}"],
     "scaffold": ["scaffold", "tune", "{words}", "--out", "{out}"],
     "ls": ["ls", "{words}"],
@@ -177,19 +178,20 @@ def test_explain_takes_the_values_of_a_recorded_launch() -> None:
     assert argument["value"] == "77"
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "sentence"),
-    [
-        ([GOLDEN], ExitCode.INVALID_CONFIGURATION, "holds 2 kernels: walk"),
-        ([GOLDEN, "nosuch"], ExitCode.RECORD_UNREADABLE, "has no kernel 'nosuch'; it has walk"),
-    ],
-)
-def test_explain_refuses_what_other_verbs_refuse(
-    words: list[str | Path], code: ExitCode, sentence: str
-) -> None:
-    done = mneme("explain", *words)
-    assert (done.returncode, done.stdout) == (code, "")
-    assert sentence in done.stderr
+@pytest.mark.compile
+def test_explain_takes_the_options_of_the_other_verbs() -> None:
+    first = next(iter(json.loads(WALK.read_text())["instances"]))
+    told = [
+        mneme("explain", *words)
+        for words in (["-rdb", GOLDEN, "walk", "-rid", first], [WALK, "@1"], [WALK, "-rid", first])
+    ]
+    assert [one.returncode for one in told] == [ExitCode.OK] * 3, told
+    assert len({one.stdout for one in told}) == 1
+    done = mneme("explain", "program", "walk", "-rid", first)
+    assert "-rid does nothing with a program; it chooses a launch of a recording" in done.stderr
+    done = mneme("explain")
+    assert done.returncode == ExitCode.USAGE
+    assert "nothing is named; say PROGRAM or a recording" in done.stderr
 
 
 def test_show_numbers_launches() -> None:

@@ -12,7 +12,14 @@ import typer
 from mneme.arguments import ArgKind
 from mneme.cli import _console
 from mneme.cli._options import JsonOption
-from mneme.cli._recording import Words, chosen_launch, words_named
+from mneme.cli._recording import (
+    DatabaseOption,
+    RecordIdOption,
+    Words,
+    chosen_launch,
+    tell_apart,
+    words_named,
+)
 from mneme.cli._unused import tell_unused
 from mneme.kernel_names import names_in_tables
 from mneme.source_place import places_in_tables
@@ -42,14 +49,14 @@ def _dims(text: Optional[str]) -> tuple[int, int, int] | None:
 
 def explain(
     program: Annotated[
-        Path,
+        Optional[str],
         typer.Argument(
             metavar="PROGRAM",
             help="A program or library built with mneme; or a recording, whose values count then.",
             autocompletion=words_named,
             show_default=False,
         ),
-    ],
+    ] = None,
     kernel: Annotated[
         Optional[str],
         typer.Argument(
@@ -60,6 +67,8 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    record_database: DatabaseOption = None,
+    record_id: RecordIdOption = None,
     value: Annotated[
         Optional[list[str]],
         typer.Option(
@@ -97,10 +106,13 @@ def explain(
     """
     from mneme import explain as explaining  # noqa: PLC0415
 
-    recorded = _recorded(program, kernel)
-    if kernel is None and recorded is None:
+    if program is None and record_database is None:
+        raise typer.BadParameter("nothing is named; say PROGRAM or a recording")
+    words = tell_apart(program, kernel, database=record_database)
+    recorded = _recorded(words, record_id, is_recording=record_database is not None)
+    if words.kernel is None and recorded is None:
         tell_unused({"--value": value, "--block": block, "--grid": grid}, "without a kernel")
-        _list(explaining.kernels_of(program), program, json=json)
+        _list(explaining.kernels_of(words.recording), words.recording, json=json)
         return
     if (block is None) != (grid is None):
         raise typer.BadParameter("--block and --grid become constant together; give both")
@@ -108,7 +120,7 @@ def explain(
         values=tuple(value or ()), block=_dims(block), grid=_dims(grid), target=arch
     )
     if recorded is None:
-        found = explaining.find_kernel(program, kernel or "")
+        found = explaining.find_kernel(words.recording, words.kernel or "")
     else:
         found = recorded.kernel
         options = replace(
@@ -125,13 +137,15 @@ def explain(
         _show(told, options)
 
 
-def _recorded(named: Path, kernel: str | None) -> RecordedKernel | None:
+def _recorded(words: Words, record_id: str | None, *, is_recording: bool) -> RecordedKernel | None:
     """Return the launch that is meant if a recording is named, not a program."""
-    if not named.is_dir() and named.suffix != ".json":
+    named = words.recording
+    if not is_recording and not named.is_dir() and named.suffix != ".json":
+        tell_unused({"-rid": record_id}, "with a program; it chooses a launch of a recording")
         return None
     from mneme.programs.recorded_kernel import recorded_kernel  # noqa: PLC0415
 
-    return recorded_kernel(*chosen_launch(Words(recording=named, kernel=kernel), None))
+    return recorded_kernel(*chosen_launch(words, record_id))
 
 
 def _list(kernels: list[EmbeddedKernel], program: Path, *, json: bool) -> None:
