@@ -40,7 +40,10 @@ def test_every_winner_is_verified(
     assert all({**one["config"], **passes} == best["config"] for one in winner)
     assert all(one["result"]["image_hash"] == best["result"]["image_hash"] for one in winner)
     tuned = json.loads((tmp_path / "proteus_tuned_kernels.json").read_text())
-    assert bool(tuned) == gain["significant"]
+    done = support.mneme("deploy", tmp_path, "-o", tmp_path / "tuned.json")
+    assert done.returncode == (0 if tuned else 1), done.stderr
+    assert not tuned or json.loads((tmp_path / "tuned.json").read_text()) == tuned
+    assert gain["significant"] or not tuned
 
 
 def test_a_space_with_nothing_but_the_baseline_has_no_gain(

@@ -51,8 +51,8 @@ def test_dimensions_are_taken_by_one_option_that_is_named() -> None:
     lines = summary(outcome(128, launch_rule="cover", launches_tried=tried))
     assert (
         "the other dimensions were checked on the recorded launch, and 2 more launches by replays "
-        "(rule: cover): --launch takes them, as 'proteus_tuned_kernels.json' does, and --measure "
-        "-- PROGRAM proves them in the program"
+        "(rule: cover): --launch takes them, and --measure -- PROGRAM proves them in the program; "
+        "'proteus_tuned_kernels.json' keeps the program's"
     ) in lines
     assert lines[-1] == "use them:     mneme deploy results -o tuned.json --launch"
 
@@ -71,9 +71,18 @@ def test_recorded_dimensions_need_no_word(significant: bool) -> None:
 
 @pytest.mark.parametrize(
     ("count", "end"),
-    [(0, ""), (2, "; 2 with other dimensions, as 'mneme deploy --launch' takes them")],
+    [
+        (0, ""),
+        (
+            2,
+            (
+                "; other dimensions, which it leaves out, are best for 2: mneme deploy results "
+                "-o tuned.json --launch"
+            ),
+        ),
+    ],
 )
-def test_file_of_all_launches_says_how_many_have_other_dimensions(
+def test_file_of_all_launches_says_how_many_are_better_with_other_dimensions(
     count: int, end: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = Summary(directory=Path("results"), instances=[], tuned_file=Path("tuned.json"))

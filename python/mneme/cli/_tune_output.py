@@ -164,7 +164,8 @@ class PlainOutput(QuietOutput):
         _console.print_table(table)
         if summary.tuned_file is not None:
             count = summary.launched_otherwise
-            others = f"; {count} with other dimensions, as 'mneme deploy --launch' takes them"
+            line = f"mneme deploy {summary.directory} -o tuned.json --launch"
+            others = f"; other dimensions, which it leaves out, are best for {count}: {line}"
             _console.say(f"tuned kernels: {summary.tuned_file}{others if count else ''}")
 
 
@@ -313,11 +314,12 @@ def _about_dimensions(outcome: Outcome) -> str:
     tried = outcome.details.get("launches_tried") or ()
     right = sum(bool(one.get("verified")) for one in tried)
     checked = f", and {right} more launches by replays" if right else ""
-    file = f", as '{outcome.tuned_file.name}' does" if outcome.tuned_file is not None else ""
+    file = outcome.tuned_file
+    told = f"; '{file.name}' keeps the program's" if file is not None else ""
     return (
         f"the other dimensions were checked on the recorded launch{checked} (rule: "
-        f"{outcome.details.get('launch_rule', 'exact')}): --launch takes them{file}, and "
-        "--measure -- PROGRAM proves them in the program"
+        f"{outcome.details.get('launch_rule', 'exact')}): --launch takes them, and "
+        f"--measure -- PROGRAM proves them in the program{told}"
     )
 
 

@@ -318,10 +318,10 @@ def _write_tuned_file(
     output = options.proteus_output
     path = Path(output) if output else parent / "proteus_tuned_kernels.json"
     found = [one.directory for one in launches if (one.directory / "best.json").is_file()]
-    plan = deploy.plan_deployment(found, deploy.DeployOptions(use_launch=True))
-    deploy.write_deployment(plan, path)
+    deploy.write_deployment(deploy.plan_deployment(found), path)
     summary.tuned_file = path
-    summary.launched_otherwise = sum(one.variant.launch is not None for one in plan.deployed)
+    of_all = deploy.plan_deployment(found, deploy.DeployOptions(use_launch=True))
+    summary.launched_otherwise = sum(one.variant.launch is not None for one in of_all.deployed)
 
 
 def directory_name(record: RecordedExecution, record_id: str) -> str:

@@ -99,7 +99,7 @@ class Summary:
     tuned_file: Path | None = None
     """What production runs read."""
     launched_otherwise: int = 0
-    """How many launches have other dimensions in that file."""
+    """How many launches are best with other dimensions, which that file does not give them."""
 
 
 class TuneListener:

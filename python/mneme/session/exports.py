@@ -214,26 +214,24 @@ class Exporter:
         return found.to_dict()
 
     def _write_tuned_file(self) -> Path | None:
-        from mneme.deploy import (  # noqa: PLC0415 - for the end only
-            DeployOptions,
-            plan_deployment,
-            write_deployment,
-        )
+        """Write what `mneme deploy` makes of the results if it is given no options."""
+        from mneme.deploy import plan_deployment, write_deployment  # noqa: PLC0415 - for the end
 
         if self._options.no_proteus_output:
             return None
         output = self._options.proteus_output
         path = Path(output) if output else self._store.directory / TUNED_FILE
-        plan = plan_deployment([self._store.directory], DeployOptions(use_launch=True))
+        plan = plan_deployment([self._store.directory])
         write_deployment(plan, path)
-        self._store.write_text("proteus_usage.txt", self._usage(path, bool(plan.deployed)))
+        why_empty = "" if plan.deployed else plan.left_out[0].reason
+        self._store.write_text("proteus_usage.txt", self._usage(path, why_empty))
         return path
 
-    def _usage(self, path: Path, is_faster: bool) -> str:  # noqa: FBT001
-        if not is_faster:
+    def _usage(self, path: Path, why_empty: str) -> str:
+        if why_empty:
             return (
-                f"Nothing significantly faster than {self._record.demangled_name} as the program "
-                "was built was found;\nthe tuned-kernels file is empty.\n"
+                f"The tuned-kernels file is empty, {self._record.demangled_name} stays as the "
+                f"program was built:\n{why_empty}\n"
             )
         return (
             f"Tuned kernel: {self._record.demangled_name}\n\n"

@@ -225,7 +225,7 @@ class TuneOptions(SearchedCodeNumbers):
     proteus_output: str | Path | None = option(
         None,
         _RESULTS,
-        "The tuned-kernels file.",
+        "The tuned-kernels file, as 'mneme deploy' writes it.",
         shown="proteus_tuned_kernels.json in the results",
         metavar="FILE",
     )
