@@ -205,6 +205,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "cli.md": (program("app"), two_kernels),
     "deploy.md": (slow_app, lambda folder: record(folder, folder / "app")),
     "clusters.md": (recording(),),
+    "framework-application.md": (checkout,),
     "frameworks.md": (source("vector_add=main"), checkout),
     "frontends.md": (checkout,),
     "gpu-nodes.md": (bundle,),

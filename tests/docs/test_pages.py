@@ -52,6 +52,7 @@ ABOUT_MNEME = [
         "tuning",
         "tutorials/cmake-application",
         "tutorials/first-kernel",
+        "tutorials/framework-application",
         "tutorials/jit-kernel",
         "tutorials/ship-it",
         "tutorials/tuner-in-python",
