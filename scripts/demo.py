@@ -8,6 +8,7 @@ plain, and every replay was verified.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,9 @@ PIPELINES = (
     "default<Os>",
     "default<Oz>",
 )
+
+# Columns that the tables need.
+WIDTH = 132
 
 
 @dataclass
@@ -134,8 +138,11 @@ def main() -> int:
     parser.add_argument("--examples", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--quick", action="store_true", help="only vector_add and stencil2d")
+    parser.add_argument(
+        "--picture", type=Path, metavar="FILE", help="also write what ends the run as an SVG"
+    )
     options = parser.parse_args()
-    console = Console(width=max(Console().width, 132))
+    console = Console(width=max(Console().width, WIDTH), record=options.picture is not None)
 
     names = EXAMPLES[:2] if options.quick else EXAMPLES
     shutil.rmtree(options.output, ignore_errors=True)
@@ -147,12 +154,16 @@ def main() -> int:
         for database in sorted(directory.glob("*.json")):
             record = RecordedExecution.from_json(database)
             rows += [replay_instance(name, record, database, record_id) for record_id in record]
+    if options.picture is not None:
+        # The picture begins here.
+        console.export_text()
+        console.width = WIDTH
     show(rows, console)
     kernels = len({(row.example, row.kernel) for row in rows})
     verified = sum(row.is_verified for row in rows)
     console.print(
         f"{kernels} kernels, {len(rows)} recorded launches, {verified} verified under "
-        f"{len(PIPELINES)} pipelines each. Recordings: {options.output}"
+        f"{len(PIPELINES)} pipelines each. Recordings: {os.path.relpath(options.output)}"
     )
     try:
         is_good = (
@@ -167,6 +178,8 @@ def main() -> int:
     except DemoError as error:
         console.print(escape(str(error)), style="red")
         is_good = False
+    if options.picture is not None:
+        console.save_svg(str(options.picture), title="scripts/demo")
     return 0 if is_good and rows and verified == len(rows) else 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import runpy
@@ -9,8 +10,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
+from rich.console import Console
 
 from mneme.install import paths as _paths
 
@@ -58,6 +61,23 @@ def test_the_demo_tells_the_gain_of_each_program_in_one_sentence() -> None:
     assert stays.sentence() == (
         "stencil2d: the kernel diffuse runs 1.80 times as fast in the program (95 %: 1.60 to 2.04)"
     )
+
+
+def test_the_picture_in_the_readme_shows_what_the_demo_prints(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    demo = runpy.run_path(str(SCRIPTS / "demo.py"))
+    tuned = runpy.run_path(str(SCRIPTS / "demo_tuned.py"))
+    console = Console(width=demo["WIDTH"], record=True, file=io.StringIO())
+    demo["show"]([], console)
+    tuned["show"]([], console)
+    printed = re.split(r"[┃\n]", console.export_text())
+    texts = {text for one in printed if (text := one.strip()) and one[0] not in "┏┡└"}
+    assert {"snapshot", "as built µs"} <= texts
+    picture = ET.parse(ROOT / "docs" / "images" / "demo.svg").getroot()
+    drawn = {(one.text or "").replace("\xa0", " ").strip() for one in picture.iter() if one.text}
+    assert texts - drawn == set(), "remake it: scripts/demo --picture docs/images/demo.svg"
 
 
 def test_bundle_without_the_interpreter_it_asks_for_says_so() -> None:
