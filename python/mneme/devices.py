@@ -18,6 +18,7 @@ __all__ = [
     "device_by_number",
     "device_limits",
     "list_devices",
+    "measures_elsewhere",
     "use_limits",
 ]
 
@@ -91,6 +92,9 @@ class DeviceLimits:
     l2_cache_bytes: int = 0
     """Size of the last cache; 0: not known."""
 
+    driver: str = ""
+    """Version of the vendor's driver; empty: none, or not known."""
+
 
 _elsewhere: ContextVar[DeviceLimits | None] = ContextVar("mneme_device_elsewhere", default=None)
 
@@ -107,6 +111,11 @@ def use_limits(limits: DeviceLimits | None) -> Iterator[None]:
         yield
     finally:
         _elsewhere.reset(token)
+
+
+def measures_elsewhere() -> bool:
+    """Whether `use_limits` named the device of another machine."""
+    return _elsewhere.get() is not None
 
 
 def device_limits(device: str | None = None) -> DeviceLimits:

@@ -56,8 +56,8 @@ _DIRECTIVE = re.compile(
 )
 
 
-# Between such comments stands what scripts/rooms.py writes.
-_MADE = re.compile(r"<!-- (rooms: \w+|end of rooms) -->")
+# Between such comments stands what scripts/rooms.py and scripts/columns.py write.
+_MADE = re.compile(r"<!-- (rooms: \w+|end of rooms|columns: \w+|end of columns) -->")
 
 
 @dataclass(frozen=True)

@@ -210,6 +210,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "frontends.md": (checkout,),
     "gpu-nodes.md": (bundle,),
     "jit-kernel.md": (smooth,),
+    "export.md": (tuned,),
     "optimize.md": (program("app"),),
     "production.md": (tuned,),
     "profiling.md": (program("vector_add", "vector_add"),),

@@ -43,6 +43,7 @@ _VERBS = {
     "tune": ("tune.tune", _TUNE, "mneme tune recording --all --trials 500"),
     "suggest": ("suggest.suggest", _TUNE, "mneme suggest recording spmv"),
     "report": ("report.report", _TUNE, "mneme report mneme-tune-results"),
+    "export": ("export.export", _TUNE, "mneme export mneme-tune-results -o data.parquet"),
     "dashboard": ("dashboard.dashboard", _TUNE, "mneme dashboard mneme-tune-results/RUN"),
     "study": ("study.study", _TUNE, "mneme study study.journal"),
     "deploy": ("deploy.deploy", _SHIP, "mneme deploy mneme-tune-results/* -o tuned.json"),

@@ -186,6 +186,12 @@ class RecordedExecution:
         return text.removeprefix("0x") if isinstance(text, str) else ""
 
     @property
+    def module_hashes(self) -> tuple[str, ...]:
+        """Hashes of the content of the modules, 32 digits each; empty if the record is older."""
+        known = self._extras.get("ModuleHashes")
+        return tuple(map(str, known)) if isinstance(known, list) else ()
+
+    @property
     def place(self) -> SourcePlace | None:
         """Where the kernel's body is in the source, if its program says it."""
         return SourcePlace.found(self._extras.get("Place"))

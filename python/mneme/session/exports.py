@@ -11,6 +11,7 @@ from mneme.search.recorded_code import takes_any_grid, why_launch_stays
 from mneme.session.events import Outcome
 from mneme.session.final_round import no_gain
 from mneme.session.near import fastest_near
+from mneme.session.origin import note_origin
 from mneme.session.probes import Probes
 from mneme.session.trials import (
     FAILURES,
@@ -65,6 +66,12 @@ class Exporter:
         if built is not None:
             content["as_built"] = _measured(built)
         self._store.write("baseline.json", {**content, "record": self._record_names()})
+
+    def note_baseline(self, baseline: CompletedCandidate) -> None:
+        """Say what the baseline takes, and what measures; write `origin.json`."""
+        device = baseline.result.device
+        self._store.log(f"baseline: {baseline.metric or 0.0:.0f} ns on {device}")
+        note_origin(self._store, self._record, self._instance, device)
 
     def failed(self, baseline: CompletedCandidate) -> Outcome:
         """Record that the baseline cannot be used."""

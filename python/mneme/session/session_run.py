@@ -145,7 +145,7 @@ class SessionRun:
         baseline = self._baseline = self._measure_baseline(stored)
         if not baseline.is_verified or not baseline.metric:
             return self._baseline_failed(baseline)
-        self._store.log(f"baseline: {baseline.metric:.0f} ns on {baseline.result.device}")
+        self._exporter.note_baseline(baseline)
         self._listener.baseline(baseline)
         built = self._as_built(baseline, (stored or {}).get("as_built"))
         if self._options.baseline_only:

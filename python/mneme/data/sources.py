@@ -1,0 +1,88 @@
+"""Finds results in directory trees: one entry for each tool that writes some."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from mneme.data.tunings import Row, is_tuning, rows_of_tuning
+from mneme.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["SOURCES", "Source", "find_results", "rows_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A kind of results."""
+
+    is_there: Callable[[Path], bool]
+    """Whether a directory holds some."""
+
+    rows: Callable[..., Iterator[Row]]
+    """Yields a row for each measured configuration, as `rows_of_tuning` does."""
+
+
+SOURCES: Final = (Source(is_there=is_tuning, rows=rows_of_tuning),)
+"""The known kinds; a directory may hold several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Results that were found."""
+
+    source: Source
+    directory: Path
+    named: str
+    """The directory, from the last part of the one that was searched."""
+
+
+def find_results(directories: Iterable[Path]) -> list[Found]:
+    """Return all results in and below directories, each once.
+
+    Links to directories are not followed.
+
+    Raises:
+        NotFound: If one of them holds none.
+    """
+    found: dict[Path, Found] = {}
+    for top in directories:
+        below = list(_below(top))
+        if not below:
+            what = "holds no results of 'mneme tune' or 'mneme optimize'"
+            if not top.is_dir():
+                what = "is not a directory" if top.exists() else "does not exist"
+            raise NotFound(f"'{top}' {what}; name the results directory of a tuning")
+        for one in below:
+            found.setdefault(one.directory.resolve(), one)
+    return list(found.values())
+
+
+def _below(top: Path) -> Iterator[Found]:
+    start = Path(os.path.abspath(top))  # noqa: PTH100 - the name as it was given
+    for place, folders, _ in os.walk(top):
+        folders.sort()
+        directory = Path(place)
+        named = Path(start.name, directory.relative_to(top))
+        for source in SOURCES:
+            if source.is_there(directory):
+                yield Found(source=source, directory=directory, named=named.as_posix())
+
+
+def rows_of(found: Iterable[Found], *, program: str = "") -> Iterator[Row]:
+    """Yield the rows of all results.
+
+    Args:
+        found: As of `find_results`.
+        program: What rows call the program where the results do not say it.
+
+    Raises:
+        ArtifactCorrupt: If a file holds something else than results.
+        IoFailed: If the operating system refuses to read one.
+    """
+    for one in found:
+        yield from one.source.rows(one.directory, named=one.named, program=program)
