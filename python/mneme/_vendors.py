@@ -7,14 +7,13 @@ __all__ = [
     "CMAKE_DEVICE_LANGUAGE",
     "CODEGEN_BY_ARCH_PREFIX",
     "CPU_DRIVER",
-    "CPU_MANAGEMENT",
     "CPU_RUNTIMES",
+    "CPU_STAND_INS",
     "DEFAULT_CMAKE_ARCH",
     "DEVICE_BY_RUNTIME",
     "DEVICE_CODE_SECTIONS",
     "DRIVER_LIBRARY",
     "DRIVER_MARK_ON_CPU",
-    "MANAGEMENT_LIBRARY",
     "PRELOADS_PROFILER",
     "PROFILER",
     "PROFILER_VARIABLES",
@@ -43,9 +42,11 @@ CPU_RUNTIMES = ("libmneme_cudart.so", "libmneme_hiprt.so")
 # The driver's API on the CPU device, and the library it replaces.
 CPU_DRIVER = "libmneme_cuda_driver.so"
 DRIVER_LIBRARY = "libcuda.so.1"
-# The same for the management library, which few programs are linked to.
-CPU_MANAGEMENT = "libmneme_nvml.so"
-MANAGEMENT_LIBRARY = "libnvidia-ml.so.1"
+# The same for libraries that few programs are linked to: what replaces which.
+CPU_STAND_INS = {
+    "libnvidia-ml.so.1": "libmneme_nvml.so",
+    "libcurand.so.10": "libmneme_curand.so",
+}
 # A symbol that it exports on the CPU device and no real driver exports.
 DRIVER_MARK_ON_CPU = "mneme_cuda_driver_on_cpu"
 

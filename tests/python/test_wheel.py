@@ -30,6 +30,7 @@ NATIVE = (
     *("lib/libmneme_hiprt.so", "lib/libmneme_cuda_driver.so", "lib/driver_stubs/libcuda.so"),
     *("lib/libmneme_jit.so", "lib/libmneme_rt.so", "lib/librecord.so", "py.typed"),
     *("lib/libmneme_profiler.so", "lib/libmneme_nvml.so", "lib/driver_stubs/libnvidia-ml.so"),
+    "lib/libmneme_curand.so",
     *("report/report.html.j2", "share/mneme/templates/tune/tune.py.j2"),
 )
 TOOLS = ("clang-22", "cmake", "ninja", "ccache")

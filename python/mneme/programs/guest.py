@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from mneme._vendors import (
     CPU_DRIVER,
-    CPU_MANAGEMENT,
     CPU_RUNTIMES,
+    CPU_STAND_INS,
     DEVICE_BY_RUNTIME,
-    MANAGEMENT_LIBRARY,
     PRELOADS_PROFILER,
     PROFILER,
     PROFILER_VARIABLES,
@@ -26,6 +25,7 @@ from mneme.errors import InvalidArgument, IoFailed
 from mneme.install.paths import library, prefix
 from mneme.programs.check import brings_own_runtime
 from mneme.programs.elf import read_elf
+from mneme.programs.needed import with_libraries
 from mneme.programs.record_request import RecordRequest, check_environment, check_request
 
 if TYPE_CHECKING:
@@ -131,9 +131,9 @@ def _runtimes(device: str, program: Path | None) -> list[Path]:
     # A runtime inside of the program would mistake our driver for a real one.
     if not (program and brings_own_runtime(program)):
         names.append(CPU_DRIVER)
-    facts = read_elf(program) if program else None
-    if facts and MANAGEMENT_LIBRARY in facts.needed:
-        names.append(CPU_MANAGEMENT)
+    files = with_libraries(program) if program else []
+    needed = {name for path in files if (facts := read_elf(path)) for name in facts.needed}
+    names += [ours for name, ours in CPU_STAND_INS.items() if name in needed]
     found = [prefix() / "lib" / name for name in names]
     return [path for path in found if path.is_file()] or [library(CPU_RUNTIMES[0])]
 

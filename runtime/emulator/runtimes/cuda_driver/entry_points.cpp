@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include "runtime/core/base/log.h"
 #include "runtime/emulator/runtimes/core/exported.h"
 #include "runtime/emulator/runtimes/cuda_driver/forward.h"
 
@@ -47,6 +48,20 @@ void* findFor(const std::string& function, int version) {
   return nullptr;
 }
 
+/// cuBLAS, cuFFT and their like contain a runtime and kernels of which there is machine code alone.
+void reportOwnRuntime(const void* caller) noexcept {
+  Dl_info asks{};
+  if (!dladdr(caller, &asks) || !asks.dli_fname)
+    return;
+  try {
+    const std::string path = asks.dli_fname;
+    mneme::noticeOnce("'" + path.substr(path.rfind('/') + 1) +
+                      "' contains a CUDA runtime of its own and kernels without mneme IR: on the "
+                      "CPU device its calls fail; run what uses it on a GPU");
+  } catch (...) { // no memory for the message
+  }
+}
+
 } // namespace
 
 /// The functions for streams of each thread are the same here, under further names.
@@ -67,4 +82,7 @@ MNEME_RUNTIME_API int cuGetProcAddress(const char* function, void** address, int
 
 /// NVIDIA's runtime asks for its private tables first of all. That is one linked statically, which
 /// knows nothing of ours: to it there is no device.
-MNEME_RUNTIME_API int cuGetExportTable(const void**, const void*) { return CUDA_ERROR_NO_DEVICE; }
+MNEME_RUNTIME_API int cuGetExportTable(const void**, const void*) {
+  reportOwnRuntime(__builtin_return_address(0));
+  return CUDA_ERROR_NO_DEVICE;
+}
