@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mneme.corpus import Corpus
     from mneme.recording.directory import Recording
     from mneme.recording.recorded_execution import RecordedExecution
 
-__all__ = ["__version__", "load"]
+__all__ = ["Corpus", "__version__", "load"]
 
 __version__ = "0.1.0"
 
@@ -45,3 +46,12 @@ def load(path: str | Path) -> RecordedExecution | Recording:
     if Path(path).is_dir():
         return Recording(path)
     return RecordedExecution.from_json(path)
+
+
+def __getattr__(name: str) -> type[Corpus]:
+    """Import what only some scripts need when they ask for it."""
+    if name != "Corpus":
+        raise AttributeError(f"module 'mneme' has no attribute {name!r}")
+    from mneme.corpus import Corpus  # noqa: PLC0415
+
+    return Corpus

@@ -110,7 +110,10 @@ def program(name: str) -> str | None:
 
 def _is_there(needed: str) -> bool:
     if needed.startswith("python "):
-        return find_spec(needed.removeprefix("python ")) is not None
+        try:
+            return find_spec(needed.removeprefix("python ")) is not None
+        except ModuleNotFoundError:  # the package that it is in
+            return False
     return bool(os.environ.get(needed) if needed.isupper() else program(needed))
 
 

@@ -203,6 +203,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "README.md": (smooth,),
     "cmake.md": (source("vector_add=main"), wrapped, checkout),
     "cli.md": (program("app"), two_kernels),
+    "corpus.md": (program("spmv_cg", "spmv_cg"), program("nbody")),
     "deploy.md": (slow_app, lambda folder: record(folder, folder / "app")),
     "clusters.md": (recording(),),
     "framework-application.md": (checkout,),

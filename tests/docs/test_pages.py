@@ -38,6 +38,7 @@ ABOUT_MNEME = [
     ROOT / "docs" / f"{name}.md"
     for name in (
         "cli",
+        "corpus",
         "deploy",
         "optimize",
         "production",

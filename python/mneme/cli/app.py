@@ -53,6 +53,7 @@ _VERBS = {
     "copy": ("copy.copy", _KEEP, "mneme copy recording backup"),
     "move": ("move.move", _KEEP, "mneme move recording /scratch/recording"),
     "clean": ("clean.clean", _KEEP, "mneme clean recording"),
+    "corpus": ("corpus.corpus", _KEEP, "mneme corpus add corpus recording --program spmv"),
 }
 # What the parser says of numbers that are none of an option's, in contrast to what is no number.
 _INVALID_VALUES = ("is not in the range", "is not a finite number")

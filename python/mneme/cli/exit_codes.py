@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
     NOT_VERIFIED = 1
     """The kernel ran, but left other memory behind than recorded; for `deploy`: nothing to deploy,
     or with `--check` a kernel that does not match or compile, or none at all; for `cache`: an entry
-    is damaged; for `suggest`: nothing is known."""
+    is damaged; for `corpus`: a replay differs; for `suggest`: nothing is known."""
 
     USAGE = 2
     """The command line does not follow the grammar: unknown option, missing argument, no `--`."""
