@@ -14,6 +14,7 @@
 #include "runtime/compiler/ir/function_cells.h"
 #include "runtime/compiler/ir/line_directives.h"
 #include "runtime/compiler/ir/module_machine.h"
+#include "runtime/compiler/ir/opt_bisect.h"
 #include "runtime/compiler/ir/pipeline_tuning.h"
 #include "runtime/compiler/ir/prune.h"
 #include "runtime/compiler/llvm_options.h"
@@ -176,6 +177,7 @@ void CompileJob::prepare() {
 void CompileJob::optimize() {
   runPasses(*module_, *machine_, request_.passes, tuning(), [&](llvm::PassBuilder& builder) {
     plugins_.addTo(builder);
+    passRuns_ = ir::registerOptBisect(builder);
     if (isDetached_)
       pointers_.registerFolding(builder);
   });
@@ -191,7 +193,7 @@ void CompileJob::optimize() {
 /// Nothing is asked for but the kernel as the program runs it.
 bool CompileJob::isAsBuilt() const {
   return target_.isGpu() && !options_.optLevel.empty() &&
-         request_.passes == "default<O" + options_.optLevel + ">" &&
+         ir::withoutOptBisect(request_.passes) == "default<O" + options_.optLevel + ">" &&
          request_.specializedArgCount == 0 && !request_.specializeDims && !request_.setLaunchBounds;
 }
 

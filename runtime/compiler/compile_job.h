@@ -13,6 +13,7 @@
 #include "runtime/compiler/amd/code_object.h"
 #include "runtime/compiler/assembler/assembler.h"
 #include "runtime/compiler/diagnostics.h"
+#include "runtime/compiler/ir/opt_bisect.h"
 #include "runtime/compiler/module/function_pointers.h"
 #include "runtime/compiler/module/specialize.h"
 #include "runtime/compiler/pass_plugins.h"
@@ -116,6 +117,7 @@ private:
   CodeObjectUsage amdUsage_;
   JobOutputs outputs_;
   std::string irHash_;
+  std::shared_ptr<const ir::PassRuns> passRuns_;
   llvm::json::Object shape_;   ///< of the input code, if requested
   llvm::json::Object code_;    ///< of the code after the pipeline, if requested
   llvm::json::Array elements_; ///< if requested

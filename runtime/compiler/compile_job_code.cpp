@@ -159,6 +159,11 @@ std::string CompileJob::statistics() {
     object["max_workgroup_size"] = amdUsage_.maxWorkGroup;
     object["occupancy"] = amdUsage_.occupancy;
   }
+  if (passRuns_ && passRuns_->isOn)
+    object["pass_runs"] = llvm::json::Object{{"count", static_cast<int64_t>(passRuns_->count)},
+                                             {"ran", static_cast<int64_t>(passRuns_->ran)},
+                                             {"last", passRuns_->last},
+                                             {"next", passRuns_->next}};
   if (request_.outputs & MNEME_OUTPUT_SHAPE) {
     object["shape"] = std::move(shape_);
     object["code"] = std::move(code_);

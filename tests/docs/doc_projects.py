@@ -205,6 +205,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "cli.md": (program("app"), two_kernels),
     "corpus.md": (program("spmv_cg", "spmv_cg"), program("nbody")),
     "deploy.md": (slow_app, lambda folder: record(folder, folder / "app")),
+    "bisect.md": (recording("stencil2d"),),
     "clusters.md": (recording(),),
     "framework-application.md": (checkout,),
     "frameworks.md": (source("vector_add=main"), checkout),

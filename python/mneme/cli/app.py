@@ -36,6 +36,7 @@ _VERBS = {
     "ls": ("ls.ls", _LOOK, "mneme ls recording"),
     "show": ("show.show", _LOOK, "mneme show recording spmv@2"),
     "explain": ("explain.explain", _LOOK, "mneme explain ./app daxpy --value n=100"),
+    "bisect": ("bisect.bisect", _LOOK, "mneme bisect recording spmv 'default<O3>,my-pass'"),
     "devices": ("devices.devices", _LOOK, "mneme devices --json"),
     "doctor": ("doctor.doctor", _LOOK, "mneme doctor"),
     "config": ("config.config", _LOOK, "cmake -S . -B build $(mneme config cmake-args)"),

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
@@ -29,9 +26,6 @@ if TYPE_CHECKING:
     from mneme.measure.compile_record import CompiledKernel, CompileOptions
 
 __all__ = ["compile_kernel"]
-
-# prctl(2): the signal this process gets when the thread that made it ends.
-_PR_SET_PDEATHSIG = 1
 
 
 def _number(*names: str, text: str, smallest: int = 0, largest: int | None = None) -> object:
@@ -132,6 +126,7 @@ def compile_kernel(
     PASSES is default<O3> if it is not given. Prints what the kernel uses and what compiling took as
     JSON on stdout.
     """
+    from mneme.measure.compile_apart import compile_apart  # noqa: PLC0415
     from mneme.measure.compile_record import CompileOptions  # noqa: PLC0415
 
     if not set_launch_bounds:
@@ -159,7 +154,7 @@ def compile_kernel(
         want_assembly=ptx is not None,
         **told,
     )
-    compiled = _compile_apart(*_chosen(words, record_id, options), options)
+    compiled = compile_apart(*_chosen(words, record_id, options), options)
     _write(compiled, output, ptx, ll)
     _console.print_json(
         {
@@ -182,48 +177,6 @@ def _chosen(
     chosen = choose(words.recording, words.kernel, None)
     is_one = len(chosen.launches) == 1
     return chosen.record.path, chosen.launches[0].dynamic_hash if is_one else None
-
-
-def _compile_apart(
-    database: Path, record_id: str | None, options: CompileOptions
-) -> CompiledKernel:
-    """Compile in a child: some pipelines crash LLVM, and nobody waits for it after an interrupt.
-
-    Some never end: the child goes with its parent, however that ends.
-    """
-    from multiprocessing import get_context  # noqa: PLC0415
-
-    from mneme.errors import CompileFailed  # noqa: PLC0415
-    from mneme.measure.compile_record import compile_record  # noqa: PLC0415
-
-    def compile_and_send() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            return
-        try:
-            sender.send(compile_record(database, record_id, options))
-        except Exception as error:  # noqa: BLE001 - raised again where it is waited for
-            sender.send(error)
-
-    parent = os.getpid()
-    context = get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-    child = context.Process(target=compile_and_send)
-    child.start()
-    sender.close()
-    try:
-        answer = receiver.recv()
-    except EOFError:
-        raise CompileFailed(
-            "LLVM crashed on this pipeline; leave passes out to find which it cannot stand"
-        ) from None
-    finally:
-        child.kill()
-        child.join()
-    if isinstance(answer, Exception):
-        raise answer
-    return cast("CompiledKernel", answer)
 
 
 def _write(

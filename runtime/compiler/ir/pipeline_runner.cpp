@@ -7,6 +7,7 @@
 #include <llvm/Support/TimeProfiler.h>
 
 #include "runtime/compiler/ir/local_constants.h"
+#include "runtime/compiler/ir/opt_bisect.h"
 #include "runtime/compiler/ir/structurize_needs.h"
 #include "runtime/compiler/ir/target_library.h"
 #include "runtime/compiler/ir/unroll_pass.h"
@@ -18,6 +19,7 @@ llvm::Expected<llvm::ModulePassManager> parsePipeline(llvm::PassBuilder& builder
   llvm::ModulePassManager manager;
   registerUnrollPass(builder);
   registerStructurizeNeeds(builder);
+  registerOptBisect(builder);
   if (passes.trim().empty())
     return manager;
   // Errors refer to the text as the user gave it.

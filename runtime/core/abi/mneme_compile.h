@@ -143,7 +143,8 @@ mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t wh
 /// parameters. For "sm_NN" also "spill_store_bytes","spill_load_bytes","stack_bytes", "ptx_version"
 /// ("8.8"), "assembler"
 /// ("nvJitLink 13.0", "ptxas 13.0.88", "driver") and "assemble_time" (seconds, part of
-/// codegen_time).
+/// codegen_time). With `mneme-opt-bisect` in the pipeline also "pass_runs": {"count","ran","last",
+/// "next"} (opt_bisect.h).
 const char* mneme_compile_statistics(const mneme_compile_result* result);
 void mneme_compile_destroy(mneme_compile_result* result);
 

@@ -1,0 +1,257 @@
+"""`mneme bisect`: which run of which pass makes a pipeline fail, wrong, slower or larger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from mneme.bisect.symptom import Symptom
+from mneme.cli import _console
+from mneme.cli._code_numbers import with_code_numbers
+from mneme.cli._options import DeviceOption, JsonOption, finite
+from mneme.cli._recording import (
+    DatabaseOption,
+    KernelArgument,
+    PassesArgument,
+    RecordIdOption,
+    RecordingArgument,
+    chosen_launch,
+    tell_apart,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mneme.bisect.bisection import BisectOptions, Culprit
+    from mneme.bisect.probe import Probe
+    from mneme.measure.tolerance import Tolerance
+    from mneme.recording.recorded_execution import KernelInstance
+
+__all__ = ["bisect"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Launch:
+    """The recorded launch, and how `mneme replay` gets the configuration that is bisected."""
+
+    database: Path
+    record_id: str
+    instance: KernelInstance
+    changes: dict[str, object]
+    device: str | None
+    target: str
+
+    @property
+    def replay(self) -> Sequence[str]:
+        """The command, without a pipeline."""
+        from mneme.option import flag_of  # noqa: PLC0415 - `--help` stays light
+
+        words = ["mneme", "replay", "-rdb", str(self.database.absolute()), "-rid", self.record_id]
+        if self.device:
+            words += ["--device", self.device]
+        for name, value in self.changes.items():
+            words += [flag_of(name)] if value is True else [flag_of(name), str(value)]
+        return words
+
+
+@with_code_numbers
+def bisect(
+    recording: RecordingArgument = None,
+    kernel: KernelArgument = None,
+    passes: PassesArgument = None,
+    record_database: DatabaseOption = None,
+    record_id: RecordIdOption = None,
+    symptom: Annotated[
+        Optional[Symptom],
+        typer.Option(
+            "--for",
+            help="What is the matter; else whether the code fails, is wrong, or is slower.",
+            show_default=False,
+        ),
+    ] = None,
+    than: Annotated[
+        str,
+        typer.Option("--than", metavar="PASSES", help="The better pipeline, where it takes one."),
+    ] = "default<O3>",
+    arch: Annotated[
+        str,
+        typer.Option(
+            "--arch",
+            metavar="ARCH",
+            help="Compile for sm_90, cpu, ... where no kernel runs: size, registers, local-memory.",
+            show_default=False,
+        ),
+    ] = "",
+    specialize: Annotated[
+        bool, typer.Option("--specialize", help="Fix scalar arguments to their recorded values.")
+    ] = False,
+    specialize_dims: Annotated[
+        bool, typer.Option("-sdims", "--specialize-dims", help="Fix grid and block extents.")
+    ] = False,
+    codegen_opt: Annotated[
+        Optional[int],
+        typer.Option(
+            "-co",
+            "--codegen-opt",
+            metavar="0..3",
+            min=0,
+            max=3,
+            help="Level of the code generator, else 3.",
+            show_default=False,
+        ),
+    ] = None,
+    iterations: Annotated[
+        int,
+        typer.Option(
+            "-it", "--iterations", metavar="N", min=1, help="Launches whose median is a time."
+        ),
+    ] = 20,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            "--timeout",
+            metavar="SECONDS",
+            callback=finite,
+            min=0.1,
+            help="Limit of a compilation, and of a launch.",
+        ),
+    ] = 60.0,
+    tolerance: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--tolerance",
+            metavar="SPEC",
+            help="As of 'mneme replay'; may be given more than once.",
+            show_default=False,
+        ),
+    ] = None,
+    device: DeviceOption = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Where the code is written.")
+    ] = Path("mneme-bisect"),
+    json: JsonOption = False,
+    **numbers: Optional[int],
+) -> None:
+    """Find the run of a pass that makes a pipeline fail, wrong, slower or larger.
+
+    Compiles and replays the kernel with the first passes of PASSES only, as LLVM's opt-bisect does,
+    until one run of one pass makes the difference. Writes the code before and after this run, and a
+    script that replays both.
+    """
+    from mneme.bisect import Bisection, BisectOptions  # noqa: PLC0415 - `--help` stays light
+    from mneme.bisect.reproducer import culprit_facts, write_reproducer  # noqa: PLC0415
+    from mneme.measure.tolerance import Tolerance  # noqa: PLC0415
+
+    words = tell_apart(recording, kernel, passes, database=record_database, has_passes=True)
+    if words.passes is None:
+        raise typer.BadParameter("no pipeline is named; say PASSES, as in 'default<O3>'")
+    changes: dict[str, object] = {
+        "specialize": specialize or None,
+        "specialize_dims": specialize_dims or None,
+        "codegen_opt": codegen_opt,
+        **numbers,
+    }
+    told = {name: value for name, value in changes.items() if value is not None}
+    tolerances = [Tolerance.parse(text) for text in tolerance or ()]
+    launch = _launch(*chosen_launch(words, record_id), told, symptom, device, arch)
+    options = BisectOptions(passes=words.passes, than=than, symptom=symptom)
+    with _probe(launch, symptom, iterations, timeout, tolerances) as probe:
+        culprit = Bisection(probe, options, _console.say).run()
+    files = write_reproducer(culprit, output, launch.replay) if culprit.number else []
+    if json:
+        _console.print_json({**culprit_facts(culprit), "files": [str(one) for one in files]})
+        return
+    _show(culprit, options, output)
+
+
+def _launch(
+    database: Path,
+    record_id: str,
+    changes: dict[str, object],
+    symptom: Symptom | None,
+    device: str | None,
+    arch: str,
+) -> _Launch:
+    from mneme.devices import choose_device, device_limits  # noqa: PLC0415
+    from mneme.recording.recorded_execution import RecordedExecution  # noqa: PLC0415
+
+    record = RecordedExecution.from_json(database)
+    target = arch
+    if symptom is None or symptom.needs_device:
+        if arch:
+            raise typer.BadParameter("--arch is for size, registers and local-memory; see --for")
+        device = choose_device(device)
+        target = device_limits(device).target
+    return _Launch(
+        database=database,
+        record_id=record_id,
+        instance=record.get(record_id),
+        changes=changes,
+        device=device,
+        target=target,
+    )
+
+
+def _probe(
+    launch: _Launch,
+    symptom: Symptom | None,
+    iterations: int,
+    timeout: float,
+    tolerances: Sequence[Tolerance],
+) -> Probe:
+    from mneme.bisect.probe import Probe  # noqa: PLC0415 - `--help` stays light
+    from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration  # noqa: PLC0415
+
+    instance = launch.instance
+    recorded = ExperimentConfiguration(
+        grid=instance.grid_dim, block=instance.block_dim, shared_mem=instance.shared_mem
+    )
+    return Probe(
+        database=launch.database,
+        record_id=launch.record_id,
+        configuration=ConfigurationChanges(values=launch.changes).apply(recorded),
+        symptom=symptom,
+        device=launch.device,
+        target=launch.target,
+        iterations=iterations,
+        timeout=timeout,
+        tolerances=tolerances,
+    )
+
+
+def _show(culprit: Culprit, options: BisectOptions, output: Path) -> None:
+    symptom = culprit.symptom
+    if not culprit.number:
+        _console.print_line(
+            f"no run of a pass makes the difference: the code of '{options.passes}' is "
+            f"{symptom.value} without optional passes, too"
+        )
+        return
+    effect = "better" if culprit.is_missing else _EFFECTS[symptom]
+    total = f" of {culprit.runs}" if culprit.runs else ""
+    _console.print_line(f"run {culprit.number}{total} of '{culprit.passes}' makes it {effect}:")
+    _console.print_line(f"  {culprit.name}")
+    for word, answer in (
+        ("ends before it", culprit.before),
+        ("ends with it", culprit.after),
+        ("whole, without it", culprit.without),
+    ):
+        if answer is not None:
+            _console.print_line(f"  {word + ':':<19}{answer.described(symptom)}")
+    if culprit.ratio is not None:
+        ratio, low, high = culprit.ratio
+        _console.print_line(f"  measured in turn:  {ratio:.2f}x as long ({low:.2f} to {high:.2f})")
+    _console.print_line(f"before.ll, after.ll and replay.sh are in {output}")
+
+
+_EFFECTS = {
+    Symptom.FAILED: "fail",
+    Symptom.WRONG: "wrong",
+    Symptom.SLOWER: "slower",
+    Symptom.SIZE: "larger",
+    Symptom.REGISTERS: "take more registers",
+    Symptom.LOCAL_MEMORY: "take more local memory",
+}
