@@ -58,3 +58,16 @@ def writable(folder: Path) -> Path:
     for path in other.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return other
+
+
+def swapped_results(folder: Path) -> Path:
+    """Make a recording one launch of which claims to have left what another one did."""
+    shutil.copytree(GOLDEN / "v2", folder)
+    (path,) = folder.glob("133*.json")
+    record = json.loads(path.read_text())
+    del record["Checksum"]
+    first, second = record["instances"].values()
+    first["Epilogue"] = second["Epilogue"]
+    path.chmod(0o644)
+    path.write_text(json.dumps(record))
+    return folder

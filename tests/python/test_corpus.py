@@ -14,7 +14,16 @@ from pathlib import Path
 import pytest
 
 import mneme as package
-from corpus_parts import GOLDEN, add, contents, corpus_of_golden, mneme, mneme_json, writable
+from corpus_parts import (
+    GOLDEN,
+    add,
+    contents,
+    corpus_of_golden,
+    mneme,
+    mneme_json,
+    swapped_results,
+    writable,
+)
 from mneme import Corpus
 from mneme.corpus.labels import Labels, parse_labels
 from mneme.corpus.manifest import read_manifest
@@ -265,16 +274,8 @@ def test_verify_replays_every_launch(tmp_path: Path) -> None:
 @needs_native
 @pytest.mark.compile
 def test_verify_names_launches_that_do_not_replay_as_recorded(tmp_path: Path) -> None:
-    recording = writable(shutil.copytree(GOLDEN / "v2", tmp_path / "v2"))
-    # One launch claims to have left what another one did.
-    (path,) = recording.glob("133*.json")
-    record = json.loads(path.read_text())
-    del record["Checksum"]
-    first, second = record["instances"].values()
-    first["Epilogue"] = second["Epilogue"]
-    path.write_text(json.dumps(record))
     corpus = tmp_path / "c"
-    add(corpus, recording, "walk")
+    add(corpus, swapped_results(tmp_path / "swapped"), "walk")
     verified = mneme_json("verify", corpus, "--replay", "--device", "cpu", code=1)
     assert (verified["problems"], verified["launches"]) == ([], 3)
     (different,) = verified["not_verified"]

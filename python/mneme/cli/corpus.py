@@ -28,6 +28,7 @@ class Action(str, Enum):
     verify = "verify"
     pack = "pack"
     unpack = "unpack"
+    lit = "lit"
 
 
 class Split(str, Enum):
@@ -101,7 +102,7 @@ def corpus(
             "-o",
             "--output",
             metavar="PATH",
-            help="pack: the file, .tar.zst or .tar; unpack: the directory.",
+            help="pack: the file, .tar.zst or .tar; unpack, lit: the directory.",
             show_default=False,
         ),
     ] = None,
@@ -113,7 +114,7 @@ def corpus(
     """Keep recordings of many programs with labels, each content once.
 
     add: add a recording; ls: list programs; verify: check every file; pack: make one file of it, to
-    publish; unpack: make a corpus of such a file.
+    publish; unpack: make a corpus of such a file; lit: write a suite of tests for LLVM's lit.
     """
     labels = {
         "--program": program,
@@ -134,6 +135,7 @@ def corpus(
         Action.verify: lambda: _verify(place, replays=replays, device=device),
         Action.pack: lambda: _pack(place, output or Path(), needs_licence=not no_licence),
         Action.unpack: lambda: _unpack(place, output or Path()),
+        Action.lit: lambda: _lit(place, output or Path()),
     }
     facts, show, code = actions[action]()
     if json:
@@ -154,7 +156,7 @@ def _check_words(action: Action, recording: Path | None, program: str, output: P
             raise typer.BadParameter("say which program the recording is of, with --program NAME")
     elif recording is not None:
         raise typer.BadParameter(f"'{recording}' is one argument too many for {action.value}")
-    if action in (Action.pack, Action.unpack) and output is None:
+    if action in (Action.pack, Action.unpack, Action.lit) and output is None:
         raise typer.BadParameter(f"{action.value} needs -o PATH")
 
 
@@ -297,5 +299,17 @@ def _unpack(packed: Path, destination: Path) -> Result:
 
     def show() -> None:
         _console.say(f"unpacked {len(manifest.entries)} recordings to '{destination}'")
+
+    return facts, show, ExitCode.OK
+
+
+def _lit(place: Path, destination: Path) -> Result:
+    from mneme.corpus.lit_suite import write_suite  # noqa: PLC0415 - `--help` stays light
+
+    count = write_suite(place, destination)
+    facts = {"path": str(destination), "tests": count}
+
+    def show() -> None:
+        _console.say(f"wrote {count} tests; 'lit {destination} -o results.json' runs them")
 
     return facts, show, ExitCode.OK

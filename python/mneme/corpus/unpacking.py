@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import shutil
 import tarfile
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from mneme.corpus.container import MANIFEST_MEMBER, TOP, decompressed
 from mneme.corpus.manifest import MANIFEST_NAME, FileFact, Manifest, parse_manifest
-from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound
+from mneme.corpus.new_directory import new_directory
+from mneme.errors import ArtifactCorrupt, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,34 +42,12 @@ def unpack(packed: str | Path, destination: str | Path) -> Manifest:
         BackendUnavailable: If nothing here decompresses it.
         IoFailed: If the operating system refuses.
     """
-    source, target = Path(packed), Path(destination)
-    _check_target(target)
-    staging = target.absolute()
-    staging = staging.with_name(f".{staging.name}.unpacking-{os.getpid()}-{secrets.token_hex(4)}")
-    try:
+    source = Path(packed)
+    with new_directory(Path(destination)) as staging:
         if not source.is_file():
             raise NotFound(f"'{packed}' is not a file")
-        staging.mkdir(parents=True)
         with decompressed(source) as stream:
-            manifest = _extract(source, stream, staging)
-        staging.rename(target)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise IoFailed(f"cannot unpack '{packed}' to '{destination}': {reason}") from error
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-    return manifest
-
-
-def _check_target(target: Path) -> None:
-    try:
-        is_taken = os.path.lexists(target) and (
-            target.is_symlink() or not target.is_dir() or any(target.iterdir())
-        )
-    except OSError as error:
-        raise IoFailed(f"cannot look into '{target}': {error.strerror}") from error
-    if is_taken:
-        raise InvalidArgument(f"'{target}' is there already; name a directory that is not")
+            return _extract(source, stream, staging)
 
 
 def _extract(packed: Path, stream: BinaryIO, staging: Path) -> Manifest:
