@@ -142,6 +142,12 @@ def two_kernels(folder: Path) -> None:
     run(folder, "mneme", "record", "-rdb", "recording", "--", str(EXAMPLES / "spmv_cg"))
 
 
+def recordings(folder: Path) -> None:
+    """`recordings`: a directory above some."""
+    for name in ("vector_add", "reduction"):
+        run(folder, "mneme", "record", "-rdb", f"recordings/{name}", "--", str(EXAMPLES / name))
+
+
 def record(folder: Path, program: Path) -> None:
     """Record one launch as `recording/123.json`."""
     run(folder, "mneme", "record", "-rdb", "recording", "--", str(program))
@@ -208,6 +214,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "bisect.md": (recording("stencil2d"),),
     "clusters.md": (recording(),),
     "framework-application.md": (checkout,),
+    "compare.md": (recordings,),
     "frameworks.md": (source("vector_add=main"), checkout),
     "frontends.md": (checkout,),
     "gpu-nodes.md": (bundle,),

@@ -229,7 +229,7 @@ def test_every_verb_has_help() -> None:
     assert verbs == [
         *("record", "run", "replay", "compile"),
         *("ls", "show", "explain", "devices", "doctor", "config"),
-        *("optimize", "tune", "suggest", "report", "export", "dashboard", "study"),
+        *("optimize", "compare", "tune", "suggest", "report", "export", "dashboard", "study"),
         *("deploy", "scaffold", "cache", "completion"),
         *("copy", "move", "clean"),
     ]

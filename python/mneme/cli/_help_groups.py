@@ -16,6 +16,10 @@ COMMON: Final[dict[str, tuple[str, ...]]] = {
         *("arch", "specialize", "specialize_dims", "set_launch_bounds"),
         *("max_registers", "codegen_opt", "output", "ptx", "ll", "record_database"),
     ),
+    "compare": (
+        *("variant", "passes", "variants", "kernels", "device", "rounds", "tolerance"),
+        *("fail_on", "results_dir", "resume", "html", "markdown", "junit", "lnt", "json"),
+    ),
     "tune": (
         *("all", "trials", "timeout", "space_preset", "sampler", "seed"),
         *("passes", "launch_dim", "tolerance", "device", "workers", "on", "results_dir"),

@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -16,7 +16,7 @@ from mneme.cli._help import GroupedCommand, GroupedVerbs
 from mneme.cli._options import LogLevel
 from mneme.cli.exit_codes import ExitCode, code_of
 
-__all__ = ["make_app", "run"]
+__all__ = ["command_of", "make_app", "run"]
 
 _LEVEL_VARIABLE = "MNEME_LOG_LEVEL"
 _COMPLETE_VARIABLE = "_MNEME_COMPLETE"
@@ -41,6 +41,7 @@ _VERBS = {
     "doctor": ("doctor.doctor", _LOOK, "mneme doctor"),
     "config": ("config.config", _LOOK, "cmake -S . -B build $(mneme config cmake-args)"),
     "optimize": ("optimize.optimize", _TUNE, "mneme optimize --budget 10m -- ./app input.dat"),
+    "compare": ("compare.compare", _TUNE, "mneme compare recordings --passes 'default<O2>'"),
     "tune": ("tune.tune", _TUNE, "mneme tune recording --all --trials 500"),
     "suggest": ("suggest.suggest", _TUNE, "mneme suggest recording spmv"),
     "report": ("report.report", _TUNE, "mneme report mneme-tune-results"),
@@ -130,6 +131,14 @@ def make_app(verb: str | None = None, *, is_list: bool = False) -> typer.Typer:
         register = app.command(name, cls=kind, rich_help_panel=group, epilog=example)
         register(_only_named(action) if is_only_named else action)
     return app
+
+
+def command_of(verb: str) -> Any:  # noqa: ANN401 - of the parser, whose module moved
+    """Return the parser of one verb."""
+    from typer.main import get_command  # noqa: PLC0415 - as the application does, when it runs
+
+    group: Any = get_command(make_app(verb))
+    return group.commands[verb]
 
 
 def _only_named(action: Callable[..., None]) -> Callable[[], None]:

@@ -36,10 +36,14 @@ class ExitCode(IntEnum):
     """A device, driver, library or recorded address is unavailable or not supported."""
 
     REPLAY_FAILED = 7
-    """The kernel could not be built or did not run to its end."""
+    """The kernel could not be built or did not run to its end; for `compare`: no kernel can be
+    compared."""
 
     IO_FAILED = 8
     """The operating system refused a file operation."""
+
+    EXCEEDED = 9
+    """`compare`: what `--fail-on` names was found."""
 
     CANNOT_EXECUTE = 126
     """`record`, `run`: the program exists but cannot be executed."""

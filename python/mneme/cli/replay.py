@@ -10,6 +10,7 @@ import typer
 
 from mneme.cli import _replay_output
 from mneme.cli._code_numbers import with_code_numbers
+from mneme.cli._configuration import changes_of
 from mneme.cli._options import DeviceOption, finite
 from mneme.cli._recording import (
     DatabaseOption,
@@ -24,8 +25,6 @@ from mneme.cli._unused import tell_unused
 
 if TYPE_CHECKING:
     from mneme.measure.measuring import Measuring
-    from mneme.measure.replay_executor import BaseExecutor
-    from mneme.mneme_types import ExperimentConfiguration
 
 __all__ = ["replay"]
 
@@ -59,6 +58,7 @@ Flag = Optional[bool]
 
 @with_code_numbers
 def replay(
+    ctx: typer.Context,
     recording: RecordingArgument = None,
     kernel: KernelArgument = None,
     passes: PassesArgument = None,
@@ -226,9 +226,12 @@ def replay(
     from mneme.cli._retry import open_or_retry  # noqa: PLC0415
     from mneme.measure.replay_executor import BaseExecutor  # noqa: PLC0415
     from mneme.measure.tolerance import Tolerance  # noqa: PLC0415
-    from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415
+    from mneme.recording.configured import configured  # noqa: PLC0415
 
     del json, reset_mode
+    # These are in `ctx.params`, as is every option that is a field of configurations.
+    del grid_dim_x, grid_dim_y, grid_dim_z, block_dim_x, block_dim_y, block_dim_z
+    del shared_mem, specialize_dims, codegen_opt, numbers
     if not set_launch_bounds:
         bounds = {"--max-threads": max_threads, "--min-threads-per-block": min_blocks_per_sm}
         tell_unused(bounds, "without --set-launch-bounds")
@@ -236,24 +239,8 @@ def replay(
         tell_unused({"--specialized-args": specialized_args}, "without --specialize")
     tolerances = [Tolerance.parse(text) for text in tolerance or ()]
     words = tell_apart(recording, kernel, passes, database=record_database, has_passes=True)
-    passes = words.passes
     record_file, record_id = chosen_launch(words, record_id)
-    changes = ConfigurationChanges(
-        grid=(grid_dim_x, grid_dim_y, grid_dim_z),
-        block=(block_dim_x, block_dim_y, block_dim_z),
-        values={
-            "shared_mem": shared_mem,
-            "specialize": specialize,
-            "set_launch_bounds": set_launch_bounds,
-            "max_threads": max_threads,
-            "min_blocks_per_sm": min_blocks_per_sm,
-            "specialize_dims": specialize_dims,
-            "passes": passes,
-            "codegen_opt": codegen_opt,
-            "specialized_args": specialized_args,
-            **numbers,
-        },
-    )
+    changes = changes_of({**ctx.params, "passes": words.passes})
     files = _replay_output.Files(ir=output_ll, assembly=output_asm)
     executor = BaseExecutor(
         record_file,
@@ -269,7 +256,8 @@ def replay(
     with interrupt_ends_process():
         open_or_retry(executor)
         with executor:
-            config = changes.apply(_started(executor, passes, specialized_args))
+            recorded = executor.recorded_configuration()
+            config = configured(executor.record, executor.instance, changes, recorded=recorded)
             output = executor.replay(
                 config, ir, want_ir=output_ll is not None, want_assembly=output_asm is not None
             )
@@ -293,21 +281,3 @@ def _measuring(
         time_budget=time_budget,
         cold_cache=cold_cache,
     )
-
-
-def _started(
-    executor: BaseExecutor, passes: str | None, specialized_args: str
-) -> ExperimentConfiguration:
-    """Return the configuration that options change: without a pipeline, the program's.
-
-    Raises:
-        InvalidArgument: If an argument that shall become a constant cannot.
-    """
-    from mneme.arguments import argument_paths, known_paths  # noqa: PLC0415 - `--help` stays light
-
-    if specialized_args:
-        known_paths(argument_paths(specialized_args), executor.instance.constants)
-    config = executor.recorded_configuration()
-    if passes is None:
-        config.passes, config.codegen_opt = executor.record.program_pipeline
-    return config

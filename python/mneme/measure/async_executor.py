@@ -282,8 +282,7 @@ def _compilers(devices: Sequence[str]) -> int:
 
 def _pool_spec(workers: WorkerSpec, timeout: float) -> PoolSpec:
     return PoolSpec(
-        record_db=workers.record_db,
-        record_id=workers.record_id,
+        launch=(str(workers.record_db), workers.record_id),
         log_directory=workers.results_db_dir,
         timeout=timeout,
         environment=workers.environment,

@@ -24,12 +24,16 @@ __all__ = [
     "CompileAnswer",
     "CompilePool",
     "CompileRequest",
+    "Launch",
     "PoolSpec",
     "usable_cache_directory",
 ]
 
-CodeTarget = tuple[str, tuple[tuple[str, int], ...]]
-"""Target of code: "sm_90"; names and addresses of globals that are compiled in."""
+CodeTarget = tuple[str, tuple[tuple[str, int], ...] | None]
+"""Target of code: "sm_90"; names and addresses of globals compiled in, None: as recorded."""
+
+Launch = tuple[str, str]
+"""Path of a record and id of a launch in it."""
 
 _COMMAND = "from mneme.measure.compile_worker import main; main()"
 # Fewer bytes would not detect a full file system or quota.
@@ -75,9 +79,16 @@ class CompileRequest:
     ir: Content | None = None
     """Replaces the recorded IR."""
 
+    launch: Launch | None = None
+    """What is compiled; None: the launch of the pool."""
+
+    wants_texts: bool = False
+    """Return the final IR and assembly, too."""
+
     def key(self) -> Hashable:
         """Return a key that differs whenever the code may differ, and rarely otherwise."""
-        return (self.configuration.code_key(), self.target, self.ir)
+        code = self.configuration.code_key()
+        return (code, self.target, self.ir, self.launch, self.wants_texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +101,20 @@ class CompileAnswer:
     statistics: str = ""
     """The compiler's statistics as JSON."""
 
+    ir: str = ""
+    """Final IR, if requested."""
+
+    assembly: str = ""
+    """Final assembly, if requested."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolSpec:
     """Settings shared by all compile workers of a pool."""
 
-    record_db: Path
-    record_id: str
+    launch: Launch | None
+    """What most requests are for; None: each names its own."""
+
     log_directory: Path
     timeout: float
     """Time limit of one compilation in seconds."""
@@ -123,7 +141,7 @@ class _Compiler(Worker["Hashable"]):
         spec = self._pool.spec
         return ChildSpec(
             command=_COMMAND,
-            settings={"record": str(spec.record_db), "record_id": spec.record_id},
+            settings={"launch": spec.launch},
             log=self.log,
             environment=spec.environment,
         )
@@ -132,9 +150,15 @@ class _Compiler(Worker["Hashable"]):
         del content
         self._pool.compiler_ready(self)
 
-    def _on_answer(self, request: Request[Hashable], kind: str, content: str) -> None:
-        is_done = kind == "done"
-        answer = CompileAnswer(statistics=content) if is_done else CompileAnswer(failure=content)
+    def _on_answer(
+        self, request: Request[Hashable], kind: str, content: str | tuple[str, str, str]
+    ) -> None:
+        del kind  # a failure is a sentence
+        if isinstance(content, str):
+            answer = CompileAnswer(failure=content)
+        else:
+            statistics, ir, assembly = content
+            answer = CompileAnswer(statistics=statistics, ir=ir, assembly=assembly)
         self._pool.compiler_answered(self, request.subject, answer)
 
     def _on_lost(self, request: Request[Hashable], code: int, *, is_late: bool) -> None:
@@ -223,7 +247,8 @@ class CompilePool:
         self.compiled += not answer.failure
         if len(self._known) >= _MEMORY:
             self._known.clear()
-        self._known[key] = answer
+        if not answer.ir:  # texts are large
+            self._known[key] = answer
         self._finish(key, answer)
         self._dispatch()
 
@@ -261,7 +286,7 @@ class CompilePool:
             if not one.is_ready:  # it ended meanwhile, and will say when it is ready again
                 continue
             key, request = self._queue.popleft()
-            message = (request.text, request.target)
+            message = (request.text, request.target, request.launch, request.wants_texts)
             one.send(
                 Request(subject=key, message=message, content=request.ir, seconds=self.spec.timeout)
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Block", "Difference", "Row", "compare"]
+__all__ = ["Block", "Difference", "Row", "compare", "language_of"]
 
 _CONTEXT_LINES = 3
 # More lines would be useless to a reader, and take minutes to compare.
@@ -53,16 +53,21 @@ class Difference:
         return not self.removed and not self.added
 
 
-def compare(old: str, new: str, language: str) -> Difference:
+def compare(
+    old: str, new: str, language: str, *, sides: tuple[str, str] = ("baseline", "best")
+) -> Difference:
     """Compare two texts by lines.
 
     Args:
         old: The text on the left.
         new: The text on the right.
         language: A lexer of Pygments: "llvm", "ptx" or "gas".
+        sides: What notes call the texts.
     """
     notes: list[str] = []
-    before, after = (_lines(text, side, notes) for text, side in ((old, "baseline"), (new, "best")))
+    before, after = (
+        _lines(text, side, notes) for text, side in zip((old, new), sides, strict=True)
+    )
     old_html, new_html = _colour(before, language), _colour(after, language)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     if len(before) + len(after) > _MOST_LINES // 2:
@@ -84,6 +89,12 @@ def compare(old: str, new: str, language: str) -> Difference:
     if rows > _MOST_ROWS:
         notes.append(f"Only the first {_MOST_ROWS} changed lines are shown.")
     return Difference(blocks=_within(blocks), removed=removed, added=added, notes=notes)
+
+
+def language_of(assembly: str) -> str:
+    """Return the lexer of Pygments for assembly."""
+    is_ptx = ".visible .entry" in assembly or ".address_size" in assembly
+    return "ptx" if is_ptx else "gas"
 
 
 def _lines(text: str, side: str, notes: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from mneme.errors import Unsupported
 from mneme.files.publish import publish_own_text, publish_text
 from mneme.install.hints import package_hint
 from mneme.report import figures, tables, verdict
-from mneme.report.differences import compare
+from mneme.report.differences import compare, language_of
 from mneme.report.parameters import draw_parameters
 from mneme.report.results import BASELINE, read_results
 
@@ -137,6 +137,4 @@ def _differences(instance: Instance) -> list[tuple[str, Difference]]:
 
 
 def _language(kind: str, text: str) -> str:
-    if kind == "ll":
-        return "llvm"
-    return "ptx" if ".visible .entry" in text or ".address_size" in text else "gas"
+    return "llvm" if kind == "ll" else language_of(text)

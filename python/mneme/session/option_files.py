@@ -13,7 +13,7 @@ from mneme.files.regular_file import read_text
 from mneme.session.options import TuneOptions
 from mneme.session.trusted_options import check_trusted
 
-__all__ = ["combine_options", "read_options", "write_options"]
+__all__ = ["combine_options", "read_map", "read_options", "write_options"]
 
 _YAML = (".yaml", ".yml")
 # Options about config files themselves, which appear in files of tools that write all options.
@@ -31,13 +31,12 @@ _NOT_RESUMED = (
 )
 
 
-def read_options(path: str | Path) -> dict[str, Any]:
-    """Return the options of a file; a nested map `search` counts as if it were not nested.
+def read_map(path: str | Path) -> Mapping[Any, Any]:
+    """Return the content of a config file, JSON or YAML by its name.
 
     Raises:
-        NotFound: If there is no such file.
+        InvalidArgument: If there is no such file, it is neither JSON nor YAML, or no map.
         IoFailed: If it cannot be read.
-        InvalidArgument: If it is neither JSON nor YAML, or no map.
     """
     file = Path(path)
     try:
@@ -49,8 +48,19 @@ def read_options(path: str | Path) -> dict[str, Any]:
     data = _parse_yaml(file, text) if file.suffix in _YAML else _parse_json(file, text)
     if not isinstance(data, Mapping):
         raise InvalidArgument(f"the config file '{file}' holds no map of options")
+    return data
+
+
+def read_options(path: str | Path) -> dict[str, Any]:
+    """Return the options of a file; a nested map `search` counts as if it were not nested.
+
+    Raises:
+        NotFound: If there is no such file.
+        IoFailed: If it cannot be read.
+        InvalidArgument: If it is neither JSON nor YAML, or no map.
+    """
     flat: dict[str, Any] = {}
-    for key, value in data.items():
+    for key, value in read_map(path).items():
         is_nested = str(key) == "search" and isinstance(value, Mapping)
         for name, one in value.items() if is_nested else ((key, value),):
             # YAML takes the unquoted key `on` for the value true.

@@ -1,0 +1,258 @@
+"""Measures the variants of one launch: verified first, then in rounds beside the baseline."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mneme.compare.results import UNUSED, CaseResult, Outcome
+from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
+from mneme.mneme_types import ExperimentResult
+from mneme.recording.configured import configured
+from mneme.session.rounds import Rounds
+from mneme.session.trials import Candidate, CompletedCandidate, classify_result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from concurrent.futures import Future
+
+    from mneme.compare.cases import Case
+    from mneme.compare.options import CompareOptions
+    from mneme.compare.variants import Variant
+    from mneme.measure.compile_pool import CompileAnswer
+    from mneme.mneme_types import ExperimentConfiguration
+
+__all__ = ["Executor", "Prepared", "compare_case", "prepare"]
+
+_METRIC = "median"
+
+
+class Executor(Protocol):
+    """What compiles and replays: `SuiteExecutor`, or a stand-in with times of its own."""
+
+    def compile(
+        self, launch: tuple[str, str], config: ExperimentConfiguration, target: str
+    ) -> Future[CompileAnswer]:
+        """Compile a configuration into the cache."""
+
+    def submit(
+        self,
+        device: int,
+        launch: tuple[str, str],
+        config: ExperimentConfiguration,
+        *,
+        is_cold: bool = False,
+    ) -> Callable[[], ExperimentResult]:
+        """Queue a replay; return a function that waits for its result."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Prepared:
+    """A launch whose variants are being compiled."""
+
+    case: Case
+    configs: dict[str, ExperimentConfiguration] = field(default_factory=dict)
+    """By variant."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Variants that this launch cannot have, with the reason."""
+    compiled: dict[str, Future[CompileAnswer]] = field(default_factory=dict)
+
+
+def prepare(executor: Executor, case: Case, variants: Sequence[Variant], target: str) -> Prepared:
+    """Start to compile the variants of a launch."""
+    prepared = Prepared(case=case)
+    for variant in variants:
+        try:
+            config = configured(case.record, case.instance, variant.changes)
+        except InvalidArgument as error:
+            prepared.refused[variant.name] = str(error)
+            continue
+        prepared.configs[variant.name] = config
+        prepared.compiled[variant.name] = executor.compile(case.launch, config, target)
+    return prepared
+
+
+def compare_case(
+    executor: Executor,
+    device: int,
+    prepared: Prepared,
+    options: CompareOptions,
+    *,
+    rounds: int,
+) -> CaseResult:
+    """Return what is found out about one launch on one device.
+
+    Raises:
+        BackendUnavailable: If nothing can be measured on the device.
+    """
+    began = time.monotonic()
+    names = [one.name for one in options.variants]
+    one = _Measurement(executor, device, prepared, options)
+    problem = ""
+    try:
+        one.verify(names)
+        one.measure(names, rounds)
+    except BackendUnavailable:
+        raise
+    except MnemeError as error:
+        problem = str(error)
+        one.give_up(names, problem)
+    return CaseResult(
+        case=prepared.case.to_dict(),
+        outcomes={name: one.outcomes[name] for name in names},
+        device=one.device,
+        problem=problem or _problem(one.outcomes[names[0]]),
+        seconds=time.monotonic() - began,
+    )
+
+
+def _problem(baseline: Outcome) -> str:
+    return "" if baseline.is_verified else f"the baseline is not verified: {baseline.reason}"
+
+
+class _Measurement:
+    def __init__(
+        self, executor: Executor, number: int, prepared: Prepared, options: CompareOptions
+    ) -> None:
+        self._executor = executor
+        self._number = number
+        self._prepared = prepared
+        self._options = options
+        self.outcomes: dict[str, Outcome] = {}
+        self.device = ""
+
+    def verify(self, names: Sequence[str]) -> None:
+        """Replay every variant once that can be compiled."""
+        prepared = self._prepared
+        statistics: dict[str, str] = {}
+        for name in names:
+            if name in prepared.refused:
+                self.outcomes[name] = Outcome(
+                    status="invalid_config", reason=prepared.refused[name]
+                )
+                continue
+            answer = prepared.compiled[name].result()
+            statistics[name] = answer.statistics
+            if answer.failure:
+                self.outcomes[name] = _not_compiled(answer.failure, prepared.configs[name])
+        left = [name for name in names if name not in self.outcomes]
+        waits = self._queue([prepared.configs[name] for name in left], is_cold=False)
+        for name, wait in zip(left, waits, strict=True):
+            result = wait()
+            self.device = result.device or self.device
+            self.outcomes[name] = _outcome(result, statistics[name], prepared.configs[name])
+
+    def measure(self, names: Sequence[str], rounds: int) -> None:
+        """Measure the verified variants beside the baseline."""
+        baseline, *others = names
+        if not self.outcomes[baseline].is_verified:
+            return
+        groups: dict[Hashable, list[str]] = {}
+        for name in others:
+            if not self.outcomes[name].is_verified:
+                continue
+            if self._code(name) == self._code(baseline) and not self._options.measures_equal:
+                self.outcomes[name] = replace(self.outcomes[name], is_same_code=True)
+                continue
+            key = name if self._options.measures_equal else self._code(name)
+            groups.setdefault(key, []).append(name)
+        if not groups:
+            return
+        configs = self._prepared.configs
+        firsts = {group[0]: configs[group[0]] for group in groups.values()}
+        compared = Rounds(self._queue, configs[baseline], firsts, metric=_METRIC)
+        compared.run(rounds, is_cold=self._options.is_cold)
+        self.outcomes[baseline] = replace(
+            self.outcomes[baseline], times_ns=list(compared.baseline_ns)
+        )
+        for first, *same in groups.values():
+            self._note(first, compared)
+            for name in same:
+                found = self.outcomes[first]
+                self.outcomes[name] = replace(
+                    self.outcomes[name],
+                    status=found.status,
+                    reason=found.reason,
+                    same_as=first,
+                    times_ns=found.times_ns,
+                    ratios=found.ratios,
+                )
+
+    def give_up(self, names: Sequence[str], reason: str) -> None:
+        """Note why variants without an outcome have none."""
+        for name in names:
+            self.outcomes.setdefault(name, Outcome(status=UNUSED, reason=reason))
+
+    def _note(self, name: str, compared: Rounds[str]) -> None:
+        outcome = replace(
+            self.outcomes[name],
+            times_ns=list(compared.times_ns[name]),
+            ratios=list(compared.ratios[name]),
+        )
+        if name in compared.rejected:
+            status = "failed_verification" if name in compared.wrong else "runtime_error"
+            outcome = replace(outcome, status=status, reason=compared.rejected[name], ratios=[])
+        self.outcomes[name] = outcome
+
+    def _code(self, name: str) -> Hashable:
+        """Return what is equal for variants that run the same code in the same way."""
+        config = self._prepared.configs[name]
+        image = self.outcomes[name].image_hash
+        return (image or name, config.grid, config.block, config.shared_mem)
+
+    def _queue(
+        self, configs: Sequence[ExperimentConfiguration], *, is_cold: bool
+    ) -> list[Callable[[], ExperimentResult]]:
+        launch = self._prepared.case.launch
+        return [
+            self._executor.submit(self._number, launch, one, is_cold=is_cold) for one in configs
+        ]
+
+
+def _not_compiled(failure: str, config: ExperimentConfiguration) -> Outcome:
+    status = classify_result(ExperimentResult(failed=True, error=failure))
+    return Outcome(
+        status="invalid_config" if status == "invalid_config" else "compile_error",
+        reason=" ".join(failure.split()),
+        config=config.to_dict(),
+    )
+
+
+def _outcome(result: ExperimentResult, statistics: str, config: ExperimentConfiguration) -> Outcome:
+    facts: Mapping[str, Any] = json.loads(statistics) if statistics else {}
+    done = CompletedCandidate(
+        candidate=Candidate(trial=0, config=config),
+        status=classify_result(result),
+        result=result,
+        metric=None,
+    )
+    spills = [facts.get(name) for name in ("spill_store_bytes", "spill_load_bytes")]
+    known = [one for one in spills if isinstance(one, int)]
+    return Outcome(
+        status=done.failure or "verified",
+        reason="" if done.is_verified else _reason(result),
+        result_class=result.result_class,
+        registers=result.reg_usage,
+        spill_bytes=sum(known) if known else None,
+        local_bytes=result.local_mem_usage,
+        shared_bytes=int(facts.get("shared_mem_usage") or 0) + config.shared_mem,
+        code_bytes=result.obj_size,
+        compile_seconds=result.preprocess_ir_time + result.opt_time + result.codegen_time,
+        image_hash=result.image_hash,
+        ir_hash=result.ir_hash,
+        config=config.to_dict(),
+    )
+
+
+def _reason(result: ExperimentResult) -> str:
+    """Return why a result is not verified, in a sentence."""
+    if result.error:
+        return " ".join(result.error.split())
+    for one in result.mismatches:
+        return (
+            f"{one.get('region')}: element {one.get('element')} is {one.get('actual')}, not "
+            f"{one.get('expected')}; {one.get('differing')} of {one.get('elements')} differ"
+        )
+    return f"the result is {result.result_class or 'another one than recorded'}"

@@ -1,0 +1,246 @@
+"""One comparison: every launch on some device, the next ones compiled meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from mneme import __version__
+from mneme.compare.measuring import Executor, Prepared, compare_case, prepare
+from mneme.compare.statistics import enough_rounds
+from mneme.compare.store import CompareStore
+from mneme.compare.summary import Comparison
+from mneme.devices import device_limits
+from mneme.errors import BackendUnavailable, InternalError, MnemeError
+from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions, devices_to_use
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from mneme.compare.cases import Case
+    from mneme.compare.options import CompareOptions
+    from mneme.compare.results import CaseResult
+
+__all__ = ["CompareListener", "run_comparison"]
+
+_CPU = "cpu"
+_POLL_SECONDS = 0.2
+
+
+class CompareListener:
+    """Is told how a comparison goes; this one does not listen."""
+
+    def started(self, total: int, known: int, rounds: int, devices: Sequence[str]) -> None:
+        """So many launches, of which so many have a result; rounds of each; the devices."""
+
+    def finished(self, result: CaseResult, done: int, total: int) -> None:
+        """A launch has a result."""
+
+    def warn(self, sentence: str) -> None:
+        """Something is not as wished."""
+
+
+def run_comparison(
+    cases: Sequence[Case],
+    options: CompareOptions,
+    listener: CompareListener | None = None,
+    *,
+    make_executor: Callable[[Sequence[str], Path, SuiteOptions], Any] = SuiteExecutor,
+) -> Comparison:
+    """Compare the variants over all launches, and return what was found.
+
+    Args:
+        cases: The launches.
+        options: What is compared, and how.
+        listener: Is told how it goes.
+        make_executor: Makes what compiles and replays, of devices, directory for logs and options.
+
+    Raises:
+        InvalidArgument: If the results directory is in use or about something else.
+        BackendUnavailable: If nothing can be measured on any device.
+        IoFailed: If results cannot be written.
+    """
+    told = listener or CompareListener()
+    devices = devices_to_use(options.device)
+    with CompareStore(options.results_dir) as store:
+        earlier = store.open(resume=options.resume)
+        rounds = options.rounds or _rounds(earlier, len(cases), options)
+        head = _head(options, rounds, devices)
+        done = store.begin(head, earlier)
+        wanted = {case.key: case for case in cases}
+        results = {one.key: one for one in done if one.key in wanted}
+        told.started(len(cases), len(results), rounds, devices)
+        left = [case for case in cases if case.key not in results]
+        if left:
+            suite = SuiteOptions(
+                iterations=options.iterations,
+                warmup=options.warmup,
+                tolerances=options.tolerances,
+                timeout=options.timeout,
+                compile_workers=options.compile_workers,
+                compile_timeout=options.compile_timeout,
+            )
+            with make_executor(devices, store.logs, suite) as executor:
+                run = _Run(executor, devices, options, rounds, store, told)
+                run.measure(left, results, len(cases))
+        ordered = [results[case.key] for case in cases if case.key in results]
+        return Comparison(
+            results=ordered,
+            variants=options.variants,
+            rounds=rounds,
+            false_discovery=options.false_discovery,
+            head=head if earlier is None else earlier,
+            directory=options.results_dir,
+        )
+
+
+def _rounds(earlier: dict[str, Any] | None, cases: int, options: CompareOptions) -> int:
+    if earlier is not None:
+        return int(earlier["identity"]["rounds"])
+    return enough_rounds(cases * (len(options.variants) - 1), options.false_discovery)
+
+
+def _head(options: CompareOptions, rounds: int, devices: Sequence[str]) -> dict[str, Any]:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    return {
+        "identity": options.identity(rounds, devices),
+        "mneme": __version__,
+        "compiler": _compiler(_native.compiler_version()),
+        "device": device_limits(devices[0]).name or devices[0],
+        "target": device_limits(devices[0]).target,
+        "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    }
+
+
+def _compiler(text: str) -> str:
+    import json  # noqa: PLC0415 - as is what it reads
+
+    return str(json.loads(text).get("llvm", ""))
+
+
+class _Run:
+    """The measurements of one run, a thread for each device."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what a run consists of
+        self,
+        executor: Executor,
+        devices: Sequence[str],
+        options: CompareOptions,
+        rounds: int,
+        store: CompareStore,
+        listener: CompareListener,
+    ) -> None:
+        self._executor = executor
+        self._devices = devices
+        self._options = options
+        self._rounds = rounds
+        self._store = store
+        self._listener = listener
+        self._changed = threading.Condition()
+        self._waiting: deque[Case] = deque()
+        self._ahead: deque[Prepared] = deque()
+        self._targets = [device_limits(device).target for device in devices]
+        self._finished: deque[CaseResult] = deque()
+        self._problems: dict[int, BaseException] = {}
+        self._ended = 0
+        self._is_over = False
+
+    def measure(
+        self, cases: Sequence[Case], results: dict[tuple[str, str], CaseResult], total: int
+    ) -> None:
+        """Measure launches, and add what is found to `results`."""
+        self._waiting.extend(cases)
+        threads = [
+            threading.Thread(target=self._serve, args=(number,), daemon=True)
+            for number in range(len(self._devices))
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            while True:
+                with self._changed:
+                    while not self._finished and self._ended < len(threads):
+                        self._changed.wait(_POLL_SECONDS)
+                    found = list(self._finished)
+                    self._finished.clear()
+                    is_last = self._ended == len(threads)
+                for one in found:
+                    results[one.key] = one
+                    self._listener.finished(one, len(results), total)
+                if is_last and not found:
+                    break
+        finally:
+            self._is_over = True
+        self._report()
+
+    def _report(self) -> None:
+        """Say what went wrong; raise it if no device is left or it is not about a device."""
+        left = len(self._waiting) + len(self._ahead)
+        for number, problem in self._problems.items():
+            if not isinstance(problem, BackendUnavailable) or left:
+                raise problem
+            self._listener.warn(f"{self._devices[number]} was left out: {problem}")
+
+    # In the threads.
+
+    def _serve(self, number: int) -> None:
+        try:
+            while not self._is_over and (prepared := self._next()) is not None:
+                try:
+                    found = compare_case(
+                        self._executor,
+                        number,
+                        prepared,
+                        self._options,
+                        rounds=self._rounds,
+                    )
+                except BackendUnavailable:
+                    with self._changed:
+                        self._ahead.appendleft(prepared)  # for another device
+                    raise
+                if not self._keep(found):
+                    return
+                with self._changed:
+                    self._finished.append(found)
+                    self._changed.notify_all()
+        except MnemeError as error:
+            self._problems[number] = error
+        except Exception as error:  # noqa: BLE001 - a thread's end has to be told
+            self._problems[number] = InternalError(f"{type(error).__name__}: {error}")
+        finally:
+            with self._changed:
+                self._ended += 1
+                self._changed.notify_all()
+
+    def _keep(self, found: CaseResult) -> bool:
+        if self._is_over:  # what was interrupted is not a result
+            return False
+        self._store.append(found)
+        return True
+
+    def _next(self) -> Prepared | None:
+        """Return the next launch, and have those after it compiled."""
+        with self._changed:
+            while self._waiting and len(self._ahead) <= self._compiled_ahead:
+                self._ahead.append(self._prepare(self._waiting.popleft()))
+            taken = self._ahead.popleft() if self._ahead else None
+        if taken is not None and self._devices[0] == _CPU:
+            # It is the device, too: times would be those of compiling.
+            for answer in taken.compiled.values():
+                answer.result()
+        return taken
+
+    def _prepare(self, case: Case) -> Prepared:
+        return prepare(self._executor, case, self._options.variants, self._targets[0])
+
+    @property
+    def _compiled_ahead(self) -> int:
+        """How many launches are compiled while others are measured."""
+        if self._devices[0] == _CPU:
+            return 0
+        workers = int(getattr(self._executor, "compile_workers", 1))
+        return len(self._devices) + 2 * workers // len(self._options.variants) + 1

@@ -1,0 +1,253 @@
+"""Replays launches of many recordings: one process a device goes from recording to recording.
+
+Starting a GPU takes longer than measuring most kernels, so a process keeps it and opens one launch
+after the other. Code is compiled ahead, in other processes, into the cache that replays read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import threading
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mneme.devices import choose_device, list_devices
+from mneme.measure.compile_pool import (
+    CompileAnswer,
+    CompilePool,
+    CompileRequest,
+    PoolSpec,
+    usable_cache_directory,
+)
+from mneme.measure.measuring import Measuring
+from mneme.measure.replay_executor import options_text
+from mneme.measure.suite_process import SuiteProcess, Task
+from mneme.measure.switch_interval import quick_switches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from mneme.measure.compile_pool import Launch
+    from mneme.measure.tolerance import Tolerance
+    from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+
+__all__ = ["SuiteExecutor", "SuiteOptions", "devices_to_use"]
+
+_CPU = "cpu"
+_END_SECONDS = 20.0
+
+
+def devices_to_use(wanted: str | None = None) -> list[str]:
+    """Return the devices that measure: a wanted one, else all GPUs, else the CPU device.
+
+    Raises:
+        InvalidArgument: If no device has the wanted name.
+        BackendUnavailable: If it is not available; the message says why.
+    """
+    first = choose_device(wanted)
+    if wanted or os.environ.get("MNEME_DEVICE") or first == _CPU:
+        return [first]
+    family = first.partition(":")[0]
+    return [
+        one.id for one in list_devices() if one.is_available and one.id.partition(":")[0] == family
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteOptions:
+    """How launches are replayed."""
+
+    iterations: int = 3
+    """Measured launches."""
+
+    warmup: int = 2
+    """Launches before those."""
+
+    tolerances: Sequence[Tolerance] = ()
+    """Allowed differences from the recorded memory."""
+
+    timeout: float | None = None
+    """Seconds that one replay may take; None: 1000 times the recorded time a launch, at least 60
+    s."""
+
+    compile_workers: int | None = None
+    """Processes that compile; None: one per core, but for those that measure on GPUs."""
+
+    compile_timeout: float = 60.0
+    """Seconds that one compilation may take."""
+
+
+class SuiteExecutor:
+    """Processes that measure and processes that compile. Thread-safe; a context manager."""
+
+    def __init__(self, devices: Sequence[str], logs: Path, options: SuiteOptions) -> None:
+        """Make it; processes start with the first requests.
+
+        Args:
+            devices: What measures, a process each.
+            logs: Existing directory for what processes print.
+            options: How launches are replayed.
+        """
+        self.devices = list(devices)
+        self._options = options
+        cores = len(os.sched_getaffinity(0))
+        busy = sum(device != _CPU for device in devices)
+        wanted = options.compile_workers
+        self.compile_workers = max(1, cores - busy) if wanted is None else wanted
+        self._own_cache: tempfile.TemporaryDirectory[str] | None = None
+        environment = self._cache_environment()
+        self._loop = asyncio.new_event_loop()
+        spec = PoolSpec(
+            launch=None,
+            log_directory=logs.absolute(),
+            timeout=options.compile_timeout,
+            environment=environment,
+        )
+        self._pool = CompilePool(self._loop, spec, self.compile_workers)
+        self._processes = [
+            SuiteProcess(
+                self._loop,
+                device,
+                log=logs.absolute() / f"Worker-{number}.log",
+                timeout=options.timeout,
+                environment=environment,
+            )
+            for number, device in enumerate(devices)
+        ]
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name="mneme-suite", daemon=True)
+        self._thread.start()
+
+    @property
+    def pids(self) -> list[int]:
+        """Process ids of the present processes that measure."""
+        return [pid for one in self._processes if (pid := one.pid) is not None]
+
+    def prepare(self) -> None:
+        """Start the processes, which otherwise happens with the first requests."""
+
+        def start() -> None:
+            for one in self._processes:
+                one.start()
+            self._pool.prepare()
+
+        self._loop.call_soon_threadsafe(start)
+
+    def compile(
+        self,
+        launch: Launch,
+        config: ExperimentConfiguration,
+        target: str,
+        *,
+        wants_texts: bool = False,
+    ) -> Future[CompileAnswer]:
+        """Compile a configuration into the cache.
+
+        Args:
+            launch: What is compiled.
+            config: How.
+            target: What for: "sm_90", "cpu".
+            wants_texts: Return final IR and assembly, too.
+        """
+        future: Future[CompileAnswer] = Future()
+        request = CompileRequest(
+            configuration=config,
+            text=config.launch_text(),
+            target=(target, None),
+            launch=launch,
+            wants_texts=wants_texts,
+        )
+        self._loop.call_soon_threadsafe(self._pool.submit, request, future.set_result)
+        return future
+
+    def submit(
+        self,
+        device: int,
+        launch: Launch,
+        config: ExperimentConfiguration,
+        *,
+        is_cold: bool = False,
+    ) -> Callable[[], ExperimentResult]:
+        """Queue a replay; return a function that waits for its result.
+
+        The function raises the `MnemeError` that says why the launch cannot be opened, or the
+        device not be used.
+
+        Args:
+            device: Number of the device in `devices`.
+            launch: What is replayed.
+            config: How it is compiled and launched.
+            is_cold: Whether caches are cold before each launch.
+        """
+        options = options_text(
+            iterations=self._options.iterations,
+            warmup=self._options.warmup,
+            tolerances=self._options.tolerances,
+            measuring=Measuring(cold_cache=is_cold),
+        )
+        task = Task(message=(launch, config.launch_text(), options))
+        self._loop.call_soon_threadsafe(self._processes[device].ask, task)
+        return task.future.result
+
+    def shutdown(self, *, cancel: bool = False) -> None:
+        """End all processes; further calls do nothing.
+
+        Args:
+            cancel: End them at once.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._loop.call_soon_threadsafe(self._close, cancel)
+        self._thread.join(_END_SECONDS)
+        if self._own_cache is not None:
+            self._own_cache.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.shutdown(cancel=kind is not None)
+
+    def _cache_environment(self) -> dict[str, str]:
+        """Return the cache setting for every process; our own directory if there is no cache."""
+        directory = usable_cache_directory()
+        if directory is None:
+            self._own_cache = tempfile.TemporaryDirectory(
+                prefix="mneme-cache-", ignore_cleanup_errors=True
+            )
+            directory = Path(self._own_cache.name)
+        return {"MNEME_CACHE_DIR": str(directory)}
+
+    # The thread.
+
+    def _run(self) -> None:
+        try:
+            with quick_switches():
+                self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    def _close(self, cancel: bool) -> None:  # noqa: FBT001 - called by the loop
+        def look() -> None:
+            if self._pool.pids or any(one.pid for one in self._processes):
+                self._loop.call_later(0.01, look)
+            else:
+                self._loop.stop()
+
+        self._pool.close(lambda: None, kill=cancel)
+        for one in self._processes:
+            one.close(kill=cancel)
+        look()

@@ -1,0 +1,154 @@
+"""The owner's side of a process that goes from recording to recording on one device."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mneme import errors
+from mneme.measure.child import ChildSpec
+from mneme.measure.worker import Lifecycle, Refusal, Request, Worker
+from mneme.mneme_types import ExperimentResult
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from mneme.measure.compile_pool import Launch
+
+__all__ = ["SuiteProcess", "Task"]
+
+_COMMAND = "from mneme.measure.suite_worker import main; main()"
+_GRACE_SECONDS = 10.0
+_MOST_STARTS = 3
+# A recorded address can be taken in one process and free in the next.
+_MOST_OPENINGS = 3
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Task:
+    """One replay."""
+
+    message: tuple[Launch, str, str]
+    """Launch, configuration as JSON, options as JSON."""
+
+    future: Future[ExperimentResult] = field(default_factory=Future)
+    openings: int = 0
+    """Processes that could not open the launch."""
+
+
+class SuiteProcess(Worker[Task]):
+    """A process on one device, replaced when it dies. Calls come from its loop's thread."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        device: str,
+        *,
+        log: Path,
+        timeout: float | None,
+        environment: Mapping[str, str],
+    ) -> None:
+        """Describe it; it starts with the first task.
+
+        Args:
+            loop: The event loop.
+            device: What it measures on.
+            log: Receives what it prints.
+            timeout: Seconds that a task may take; None: no limit but that of each launch.
+            environment: Added to that of this process.
+        """
+        super().__init__(
+            Lifecycle(attempts=_MOST_STARTS, grace_seconds=_GRACE_SECONDS, keeps_spare=True)
+        )
+        self.run_in(loop)
+        self.device = device
+        self._log = log
+        self._timeout = timeout
+        self._environment = environment
+
+    def ask(self, task: Task) -> None:
+        """Queue a task; its future gets a result, or says why the launch cannot be opened."""
+        if self._is_closing:
+            task.future.set_exception(errors.InvalidArgument("the executor is shut down"))
+            return
+        self.start()
+        self.send(Request(subject=task, message=task.message, seconds=self._timeout))
+
+    def close(self, *, kill: bool = False) -> None:
+        """End the process; tasks without an answer fail."""
+        if kill:
+            self._is_late = True  # no answer counts any more
+            waiting = [request.subject for request in self._requests]
+            self._requests.clear()
+            self._stop_timer()
+            for task in waiting:
+                task.future.set_exception(errors.InvalidArgument("the executor is shut down"))
+        super().close(kill=kill)
+
+    def _child_spec(self) -> ChildSpec:
+        return ChildSpec(
+            command=_COMMAND,
+            settings={"device": self.device},
+            log=self._log,
+            environment=self._environment,
+        )
+
+    def _on_ready(self, content: Any) -> None:  # noqa: ANN401 - the target
+        del content
+
+    def _on_answer(
+        self,
+        request: Request[Task],
+        kind: str,
+        content: Any,  # noqa: ANN401 - by the kind
+    ) -> None:
+        task = request.subject
+        if kind == "unopened":
+            self._unopened(task, *content)
+            return
+        if kind == "failed":
+            result = self._failed(content)
+        else:
+            result = ExperimentResult.from_dict(json.loads(content))
+        if not result.device_usable:
+            self.replace()
+        task.future.set_result(result)
+
+    def _unopened(self, task: Task, kind: str, sentence: str) -> None:
+        task.openings += 1
+        if kind == errors.AddressUnavailable.__name__ and task.openings < _MOST_OPENINGS:
+            self.replace()
+            self.ask(task)
+            return
+        task.future.set_exception(getattr(errors, kind)(sentence))
+
+    def _on_lost(self, request: Request[Task], code: int, *, is_late: bool) -> None:
+        how = f"crashed (exit code: {code})"
+        if is_late:
+            how = f"timed out after {request.spent_seconds:.1f} s"
+        sentence = f"Worker {how} running on device {self.device}"
+        if not request.subject.future.done():
+            request.subject.future.set_result(self._failed(sentence, died=True))
+
+    def _on_refusal(self, requests: list[Request[Task]], refusal: Refusal) -> None:
+        sentence = (
+            f"no process can measure on device {self.device}: {refusal.sentence}; see '{self._log}'"
+        )
+        for request in requests:
+            request.subject.future.set_exception(errors.BackendUnavailable(sentence))
+
+    def _on_gone(self) -> None:
+        pass  # the executor looks for itself
+
+    def _failed(self, sentence: str, *, died: bool = False) -> ExperimentResult:
+        return ExperimentResult(
+            failed=True,
+            error=sentence,
+            result_class="failed",
+            device=self.device,
+            worker_died=died,
+        )

@@ -1,0 +1,151 @@
+"""Comparisons without a device: cases, and an executor whose times are drawn."""
+
+# ruff: noqa: ARG002 - the interface is that of `SuiteExecutor`
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from typing_extensions import Self
+
+from mneme.compare import Case, CompareOptions, Comparison, Variant, run_comparison
+from mneme.errors import MnemeError
+from mneme.measure.compile_pool import CompileAnswer
+from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration, ExperimentResult
+from mneme.recording.recorded_execution import RecordedExecution
+from record_samples import record_data
+
+__all__ = ["Simulated", "compared", "make_cases", "variant"]
+
+
+def variant(name: str, passes: str | None = None) -> Variant:
+    """A variant that is its pipeline."""
+    values = {} if passes is None else {"passes": passes}
+    return Variant(
+        name=name,
+        options="" if passes is None else f"--passes '{passes}'",
+        changes=ConfigurationChanges(values=values),
+    )
+
+
+def make_cases(directory: Path, count: int) -> list[Case]:
+    """Launches of kernels called k0, k1, ..."""
+    cases = []
+    for number in range(count):
+        place = directory / f"r{number // 3}"
+        place.mkdir(parents=True, exist_ok=True)
+        path = place / f"{1000 + number}.json"
+        data = {
+            **record_data(str(2000 + number)),
+            "StaticHash": 1000 + number,
+            "DemangledName": f"k{number}(float*, int)",
+        }
+        path.write_text(json.dumps(data))
+        record = RecordedExecution.from_json(path)
+        (instance,) = record.values()
+        cases.append(Case(record=record, instance=instance, recording=place.name, number=1))
+    return cases
+
+
+@dataclass
+class Simulated:
+    """Times are those of a pipeline, times noise that is the same in every run."""
+
+    factors: Mapping[str, float] = field(default_factory=dict)
+    """Time of a pipeline, of 1."""
+    failures: Mapping[str, ExperimentResult | CompileAnswer] = field(default_factory=dict)
+    """Results of pipelines that fail."""
+    unopened: Mapping[str, MnemeError] = field(default_factory=dict)
+    """Why launches cannot be opened, by the name of their record file."""
+    seed: int = 0
+    noise: float = 0.02
+    has_equal_code: bool = False
+    """Whether the code of all pipelines is the same."""
+    launched: list[str] = field(default_factory=list)
+    """Pipelines, in the order in which they were measured."""
+
+    def __call__(self, devices: Sequence[str], logs: Path, options: Any) -> Self:
+        self._random = random.Random(self.seed)
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        pass
+
+    def compile(
+        self, launch: tuple[str, str], config: ExperimentConfiguration, target: str
+    ) -> Future[CompileAnswer]:
+        future: Future[CompileAnswer] = Future()
+        failure = self.failures.get(config.passes)
+        statistics = {"spill_store_bytes": 8, "spill_load_bytes": 16, "shared_mem_usage": 64}
+        answer = CompileAnswer(statistics=json.dumps(statistics))
+        future.set_result(failure if isinstance(failure, CompileAnswer) else answer)
+        return future
+
+    def submit(
+        self,
+        device: int,
+        launch: tuple[str, str],
+        config: ExperimentConfiguration,
+        *,
+        is_cold: bool = False,
+    ) -> Callable[[], ExperimentResult]:
+        def wait() -> ExperimentResult:
+            name = Path(launch[0]).name
+            if name in self.unopened:
+                raise self.unopened[name]
+            return result
+
+        self.launched.append(config.passes)
+        # A burst of load now and then, as on real machines.
+        drift = 1.5 if self._random.random() < 0.1 else 1.0
+        factor = self.factors.get(config.passes, 1.0)
+        times = [
+            round(1e5 * factor * drift * (1 + abs(self._random.gauss(0, self.noise))))
+            for _ in range(5)
+        ]
+        code = "same" if self.has_equal_code else config.passes
+        failure = self.failures.get(config.passes)
+        result = ExperimentResult(
+            verified=True,
+            executed=True,
+            exec_time=times,
+            iterations_used=5,
+            result_class="exact",
+            reg_usage=32,
+            obj_size=2048,
+            opt_time=0.01,
+            image_hash=code,
+            device="cpu",
+        )
+        if isinstance(failure, ExperimentResult):
+            result = failure
+        return wait
+
+
+def compared(
+    cases: Sequence[Case],
+    variants: Sequence[Variant],
+    simulated: Simulated,
+    results: Path,
+    **more: Any,
+) -> Comparison:
+    """The result of a comparison."""
+    options = CompareOptions(
+        variants=list(variants), results_dir=results, device="cpu", **{"rounds": 16, **more}
+    )
+    return run_comparison(cases, options, make_executor=simulated)

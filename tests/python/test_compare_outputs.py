@@ -1,0 +1,183 @@
+"""What `mneme compare` writes for people and for other programs."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser import Browser, find_chromium
+from compare_samples import Simulated, compared, make_cases, variant
+from mneme.compare import Comparison, texts
+from mneme.compare.limits import Limits
+from mneme.compare.outputs import junit_xml, lnt_report, markdown_text
+from mneme.compare.page import write_page
+from mneme.measure.compile_pool import CompileAnswer
+from mneme.mneme_types import ExperimentResult
+from mneme.report.differences import compare
+from native_parts import needs_native
+
+pytestmark = needs_native
+EVIL = "</script><script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'>|`"
+WRONG = ExperimentResult(executed=True, error=EVIL, result_class="wrong", image_hash="w")
+VARIANTS = (
+    variant("base", "default<O1>"),
+    variant("slow", "default<O0>"),
+    variant("fast <&|`", "default<O2>"),
+    variant("wrong", "default<Os>"),
+    variant("broken", "nosuch"),
+)
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    place = tmp_path_factory.mktemp("compare")
+    cases = make_cases(place, 4)
+    cases[3] = replace(cases[3], recording=EVIL)
+    simulated = Simulated(
+        factors={"default<O0>": 1.5, "default<O2>": 0.9},
+        failures={"default<Os>": WRONG, "nosuch": CompileAnswer(failure="unknown pass name")},
+    )
+    return compared(cases, VARIANTS, simulated, place / "results")
+
+
+def test_markdown_lists_regressions_gains_and_failures(comparison: Comparison) -> None:
+    text = markdown_text(comparison)
+    sections = re.split(r"^####? ", text, flags=re.MULTILINE)
+    assert [one.split("\n")[0] for one in sections[2:]] == ["Slower", "Faster", "Wrong or failed"]
+    assert re.search(r"^\| `k0` \| `slow` \| 0\.6\d\d \(0\.6", sections[2], re.MULTILINE)
+    for line in text.splitlines():
+        if line.startswith("|"):
+            cells = re.sub(r"\\\|", "", line).count("|")
+            assert cells in (4, 5, 6)
+
+
+def test_junit_has_a_test_for_each_launch_and_variant(comparison: Comparison) -> None:
+    root = ET.fromstring(junit_xml(comparison, Limits.parse(["regression=10%"])))
+    suites = {one.get("name"): one for one in root}
+    counts = {
+        name: tuple(int(one.get(key, "")) for key in ("tests", "failures", "errors", "skipped"))
+        for name, one in suites.items()
+    }
+    assert counts == {
+        "slow": (4, 4, 0, 0),
+        "fast <&|`": (4, 0, 0, 0),
+        "wrong": (4, 4, 0, 0),
+        "broken": (4, 0, 4, 0),
+    }
+    test = suites["slow"][0]
+    assert test.get("name") == "k0"
+    assert re.fullmatch(r"takes [45]\d\.\d % longer", test[0].get("message") or "")
+
+
+def test_lnt_report_has_samples_of_each_round_in_seconds(comparison: Comparison) -> None:
+    report = json.loads(lnt_report(comparison))
+    assert report["format_version"] == "2"
+    assert report["machine"]["name"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", report["run"]["start_time"])
+    assert report["run"]["llvm_project_revision"]
+    tests: dict[str, Any] = {one["name"]: one for one in report["tests"]}
+    assert len(tests) == 4 * 5
+    slow = tests["r0/k0.slow"]
+    assert len(slow["execution_time"]) == 16
+    assert all(1e-4 < one < 3e-4 for one in slow["execution_time"])
+    assert (slow["compile_time"], slow["code_size"]) == ([0.01], 2048)
+    assert (slow["compile_status"], slow["execution_status"]) == (0, 0)
+    assert (tests["r0/k0.wrong"]["compile_status"], tests["r0/k0.wrong"]["execution_status"]) == (
+        0,
+        1,
+    )
+    assert "execution_time" not in tests["r0/k0.wrong"]
+    assert tests["r0/k0.broken"]["compile_status"] == 1
+
+
+# The page.
+
+CODE = "\n".join(f"  %{n} = add i32 %x, {n} ; <b>" for n in range(900))
+
+
+@pytest.fixture(scope="module")
+def page(comparison: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rows = texts.worth_a_look(comparison)
+    difference = compare(CODE, CODE.replace("add", "sub"), "llvm", sides=("a", "b"))
+    parts = [("Optimised IR", difference), ("Assembly", compare(CODE, CODE, "gas"))]
+    shown = [texts.RowDifference(row=row, parts=parts) for row in rows]
+    file = tmp_path_factory.mktemp("page") / "compare.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mneme.compare.page.differences", lambda _: shown)
+        write_page(comparison, file)
+    return file
+
+
+def test_code_that_is_alike_is_shown_once(comparison: Comparison) -> None:
+    # Images are called by pipelines here, whatever the kernel.
+    shown = [(row.variant, row.verdict) for row in texts.worth_a_look(comparison)]
+    assert shown == [("wrong", "wrong result"), ("slow", "slower"), ("fast <&|`", "faster")]
+
+
+def test_page_stays_small(page: Path) -> None:
+    assert page.stat().st_size < 1_000_000
+    assert "more lines that differ" in page.read_text()
+
+
+PROGRAM = find_chromium()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if PROGRAM is None:
+        pytest.skip("there is no Chromium: apt install chromium")
+    with Browser(str(PROGRAM), tmp_path_factory.mktemp("profile")) as one:
+        yield one
+
+
+def column(browser: Browser, number: int) -> list[str]:
+    script = f"[...document.querySelectorAll('#kernels tbody tr')].map(r => r.cells[{number}].textContent)"
+    found: list[str] = browser.evaluate(script)
+    return found
+
+
+@pytest.mark.slow
+def test_page_loads_without_errors_and_asks_nobody(page: Path, browser: Browser) -> None:
+    browser.open(page)
+    assert browser.errors == []
+    assert [one for one in browser.requests if not one.startswith(("file:", "data:"))] == []
+    assert browser.evaluate("window.hurt") is None
+    assert len(column(browser, 0)) == 4 * 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_sticks_out_of_the_page(width: int, page: Path, browser: Browser) -> None:
+    mobile = width < 500
+    browser.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=mobile,
+    )
+    browser.open(page)
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.slow
+def test_a_click_sorts_and_another_shows_the_code(page: Path, browser: Browser) -> None:
+    browser.open(page)
+    ratio = 3
+    before = column(browser, ratio)
+    assert before[:4] == ["\N{EN DASH}"] * 4  # wrong results come first
+    browser.evaluate(f"document.querySelectorAll('#kernels th button')[{ratio}].click()")
+    sorted_ratios = [float(one) for one in column(browser, ratio) if one != "\N{EN DASH}"]
+    assert sorted_ratios == sorted(sorted_ratios)
+    assert len(sorted_ratios) == 8
+    link = "document.querySelector('#kernels a[href=\"#d1\"]')"
+    browser.evaluate(f"{link}.click()")
+    assert browser.evaluate("document.querySelector('#d1 details').open") is True
+    assert browser.evaluate("document.querySelector('#d0 details').open") is False
