@@ -15,10 +15,11 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "export.md"
 sys.path.insert(0, str(ROOT / "python"))
 
+from mneme.data.code import CODE  # noqa: E402
 from mneme.data.column import described  # noqa: E402
 from mneme.data.configurations import CONFIGURATIONS  # noqa: E402
 
-TABLES = {"configurations": CONFIGURATIONS}
+TABLES = {"configurations": CONFIGURATIONS, "code": CODE}
 
 
 def written(text: str) -> str:

@@ -14,7 +14,9 @@ import pytest
 
 from mneme.cli.app import run
 from mneme.cli.exit_codes import ExitCode
+from mneme.corpus.split import split_of
 from mneme.data import files
+from mneme.data.code import CODE
 from mneme.data.column import Kind, described
 from mneme.data.configurations import CONFIGURATION_FIELDS, CONFIGURATIONS, RESULT_FIELDS
 from mneme.data.sources import find_results, rows_of
@@ -153,6 +155,20 @@ def test_results_of_optimize_name_the_program(tmp_path: Path) -> None:
     assert {row["program"] for row in exported(tmp_path, program="mine")} == {"mine"}
 
 
+def test_results_of_a_corpus_name_the_program_and_its_split(tmp_path: Path) -> None:
+    record = tmp_path / "corpus" / "programs" / "spmv" / "00ff" / "17.json"
+    results = write_results(tmp_path / "r", trials=1)
+    data = json.loads((results / "baseline.json").read_text())
+    data["record"] = {"record_database": str(record)}
+    (results / "best.json").unlink()
+    (results / "baseline.json").write_text(json.dumps(data))
+    assert {row["program"] for row in exported(results)} == {None}
+    record.parent.mkdir(parents=True)
+    (tmp_path / "corpus" / "corpus.json").touch()
+    found = {(row["program"], row["split"]) for row in exported(results)}
+    assert found == {("spmv", split_of("spmv"))}
+
+
 def test_an_unfinished_search_is_exported_as_far_as_it_came(tmp_path: Path) -> None:
     results = write_results(tmp_path / "r", trials=5, is_finished=False)
     with (results / "trials.jsonl").open("a") as file:
@@ -250,7 +266,9 @@ def test_every_field_of_a_configuration_and_a_result_is_exported() -> None:
 
 
 def test_the_documentation_lists_the_columns() -> None:
-    assert described(CONFIGURATIONS) in (ROOT / "docs" / "export.md").read_text()
+    text = (ROOT / "docs" / "export.md").read_text()
+    assert described(CONFIGURATIONS) in text
+    assert described(CODE) in text
     done = subprocess.run([sys.executable, ROOT / "scripts" / "columns.py"], check=False)
     assert done.returncode == 0
 

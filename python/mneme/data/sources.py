@@ -13,7 +13,7 @@ from mneme.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["SOURCES", "Source", "find_results", "rows_of"]
+__all__ = ["SOURCES", "Source", "find_results", "find_searches", "rows_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +60,25 @@ def find_results(directories: Iterable[Path]) -> list[Found]:
         for one in below:
             found.setdefault(one.directory.resolve(), one)
     return list(found.values())
+
+
+def find_searches(directories: Iterable[Path], *, may_be_none: bool = False) -> list[Path]:
+    """Return the results directories of searches in and below directories, each once.
+
+    Raises:
+        NotFound: If there are none, unless there may be none.
+    """
+    tops = list(directories)
+    found = {
+        one.directory.resolve()
+        for top in tops
+        for one in _below(top)
+        if one.source.rows is rows_of_tuning
+    }
+    if not found and not may_be_none:
+        places = ", ".join(f"'{one}'" for one in tops)
+        raise NotFound(f"{places} holds no results and no recording; name some")
+    return sorted(found)
 
 
 def _below(top: Path) -> Iterator[Found]:

@@ -6,17 +6,25 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mneme.data.column import Kind, is_of_kind
 from mneme.data.configurations import CONFIGURATION_FIELDS, CONFIGURATIONS, RESULT_FIELDS
+from mneme.data.program import (
+    is_of_optimize,
+    program_facts,
+    program_of_record,
+    program_of_results,
+)
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.files.json_object import read_json_object
 from mneme.pipelines.pipeline import flatten_passes
 from mneme.session.origin import ORIGIN_FILE, machine_at
 from mneme.session.result_store import read_trials
 from mneme.session.trials import CompletedCandidate, measured_times
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["Row", "is_tuning", "rows_of_tuning"]
 
@@ -25,7 +33,6 @@ Row = dict[str, Any]
 
 BASELINE: Final = -1
 _KINDS: Final = {one.name: one.kind for one in CONFIGURATIONS.columns}
-_PROGRAM: Final = "optimize.json"
 _MACHINE: Final = (
     *("device_name", "target", "driver", "host", "os", "cpu"),
     *("mneme_version", "llvm_version"),
@@ -80,14 +87,15 @@ class _Results:
         record = self._record()
         objective = self._options.get("objective") or ()
         objectives = objective.split(",") if isinstance(objective, str) else list(objective)
-        found = _program_above(self._directory)
+        found = program or program_of_results(self._directory)
+        found = found or program_of_record(str(record.get("record_database") or ""))
         record_id = _known(record.get("record_id") or self._baseline.get("record_id"))
         return {
             **dict.fromkeys(CONFIGURATIONS.names()),
             "schema_version": CONFIGURATIONS.version,
-            "source": "tune" if found is None else "optimize",
+            "source": "optimize" if is_of_optimize(self._directory) else "tune",
             "results": named,
-            "program": _known(program) or found,
+            **program_facts(found),
             "kernel": _known(record.get("demangled_name") or record.get("kernel_name")),
             "kernel_symbol": _known(record.get("kernel_name")),
             "place": _known(record.get("place")),
@@ -252,15 +260,6 @@ def _moment(text: str) -> datetime | None:
         return None
     moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
     return moment.replace(tzinfo=moment.tzinfo or timezone.utc).astimezone(timezone.utc)
-
-
-def _program_above(directory: Path) -> str | None:
-    """Return the program that `mneme optimize` made faster, if it wrote these results."""
-    for above in directory.resolve().parents[:4]:
-        command = _json(above / _PROGRAM).get("command")
-        if isinstance(command, list) and command:
-            return Path(str(command[0])).name
-    return None
 
 
 def _hash_text(record_id: str | None) -> str | None:
