@@ -3,56 +3,81 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from conftest import Finished, example, mneme
 
-from native_parts import needs_native
-
-PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "stencil2d"
-
-pytestmark = [pytest.mark.compile, needs_native]
-
-
-def mneme(*words: object, code: int = 0) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "mneme", *map(str, words)]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == code, done.stderr
-    return done
+pytestmark = pytest.mark.compile
 
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("bisect") / "recording"
-    mneme("record", "-rdb", path, "--device", "cpu", "--", PROGRAM, "64", "64", "1")
+    line = ("record", "-rdb", path, "--device", "cpu", "--", example("stencil2d"), "64", "1")
+    assert mneme(*line).returncode == 0
     return path
 
 
+def bisect(recording: Path, *words: str, out: Path, code: int = 0) -> Finished:
+    done = mneme("bisect", recording, *words, "-o", out, "--json")
+    assert done.returncode == code, done.stderr
+    return done
+
+
 def test_a_pass_that_makes_code_larger(recording: Path, tmp_path: Path) -> None:
-    """Without a device: O3 unrolls, and one run of a pass makes more of it than O1 has."""
-    out = tmp_path / "found"
-    words = ("bisect", recording, "default<O3>", "--than", "default<O1>", "--for", "size")
-    found = json.loads(mneme(*words, "--arch", "cpu", "-o", out, "--json").stdout)
+    """O3 unrolls and vectorises what O1 leaves alone; nothing has to run for it."""
+    words = ("default<O3>", "--than", "default<O1>", "--for", "size", "--arch", "cpu")
+    found = json.loads(bisect(recording, *words, out=tmp_path / "found").stdout)
     assert found["symptom"] == "size"
     assert 1 <= found["run"] <= found["runs"]
     assert found["pass"]
     assert int(found["before"]) < int(found["after"])
-    assert (out / "before.ll").read_text() != (out / "after.ll").read_text()
-    assert {Path(one).name for one in found["files"]} == {
-        *("bisect.json", "before.ll", "after.ll", "replay.sh"),
-    }
+    before, after = (tmp_path / "found" / f"{name}.ll" for name in ("before", "after"))
+    assert before.read_text() != after.read_text()
+    written = {"bisect.json", "before.ll", "after.ll", "replay.sh"}
+    assert {Path(one).name for one in found["files"]} == written
 
 
-def test_the_pipeline_has_to_be_worse(recording: Path) -> None:
-    words = ("bisect", recording, "default<O1>", "--than", "default<O3>", "--for", "size")
-    done = mneme(*words, "--arch", "cpu", code=3)
-    assert "'default<O1>' is not worse than 'default<O3>'" in done.stderr
-    assert (
-        "does not have the symptom 'wrong'"
-        in mneme(
-            *("bisect", recording, "default<O2>", "--for", "wrong", "--device", "cpu"), code=3
-        ).stderr
+def test_a_pass_that_crashes(recording: Path, tmp_path: Path) -> None:
+    """Nobody says what is the matter, and the end of the pipeline cannot be reached."""
+    passes = "default<O1>,trigger-crash-module,default<O1>"
+    done = bisect(recording, passes, "--device", "cpu", out=tmp_path / "found")
+    found = json.loads(done.stdout)
+    assert (found["symptom"], found["pass"], found["on"]) == (
+        *("failed", "trigger-crash-module", "the module"),
     )
+    assert found["runs"] == 0
+    assert found["before"] == "right"
+    assert found["after"].startswith("failed: ")
+    assert found["without"] == "right"
+    assert not (tmp_path / "found" / "after.ll").exists()
+    one_less = f"mneme-opt-bisect<1-{found['run'] - 1}>,{passes}"
+    assert one_less in (tmp_path / "found" / "replay.sh").read_text()
+
+
+def test_a_pass_that_is_missing(recording: Path, tmp_path: Path) -> None:
+    """No beginning of O0 keeps the lambda's captures in registers; O3 inlines it."""
+    words = ("default<O0>", "--for", "local-memory", "--arch", "sm_90")
+    found = json.loads(bisect(recording, *words, out=tmp_path / "found").stdout)
+    assert found["is_missing"]
+    assert (found["passes"], found["pass"]) == ("default<O3>", "inline")
+    assert int(found["before"]) > int(found["after"])
+
+
+def test_the_pipeline_has_to_be_worse(recording: Path, tmp_path: Path) -> None:
+    words = ("default<O1>", "--than", "default<O3>", "--for", "size", "--arch", "cpu")
+    done = bisect(recording, *words, out=tmp_path, code=3)
+    assert "'default<O1>' is not worse than 'default<O3>'" in done.stderr
+    done = bisect(
+        recording, "default<O2>", "--for", "wrong", "--device", "cpu", out=tmp_path, code=3
+    )
+    assert "does not have the symptom 'wrong'" in done.stderr
+
+
+def test_options_that_do_not_fit(recording: Path, tmp_path: Path) -> None:
+    done = bisect(
+        recording, "default<O2>", "--for", "wrong", "--arch", "sm_90", out=tmp_path, code=2
+    )
+    assert "--arch is for size, registers and local-memory" in done.stderr
+    assert "no pipeline is named" in bisect(recording, out=tmp_path, code=2).stderr
