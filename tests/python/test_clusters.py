@@ -9,8 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from cluster_parts import CPU, PROGRAM, address_of, dask_cluster, dask_nodes, mneme, mpi
 from mneme.devices import DeviceLimits, choose_device, device_limits, use_limits
 from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
 from mneme.measure import pool_processes, pool_watch
@@ -39,9 +38,6 @@ from mneme.session.result_store import ResultStore, read_trials
 from mneme.session.session import TuningSession
 from native_parts import needs_native
 
-PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
-CPU = ("--device", "cpu")
-
 pytestmark = [pytest.mark.compile, needs_native]
 
 
@@ -51,33 +47,6 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = mneme("record", "-rdb", path, *CPU, "--", PROGRAM, "4096")
     assert done.returncode == 0, done.stderr
     return path
-
-
-@contextlib.contextmanager
-def dask_cluster(workers: int) -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
-    ) as cluster:
-        yield cluster
-
-
-def address_of(cluster: Any) -> str:
-    return str(cluster.scheduler_address).replace("tcp://", "dask://")
-
-
-def mneme(
-    *line: str | Path, before: tuple[str, ...] = (), **variables: str
-) -> subprocess.CompletedProcess[str]:
-    command = [*before, sys.executable, "-m", "mneme", *map(str, line)]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-        env={**os.environ, **variables},
-    )
 
 
 def tune(
@@ -113,50 +82,6 @@ def test_workers_of_dask_measure(recording: Path, tmp_path: Path) -> None:
     assert {one.result.device for one in trials if one.is_verified} == {"cpu"}
     assert every.returncode == 0, every.stderr
     assert len(list((tmp_path / "all").glob("*/summary.json"))) == 1
-
-
-@contextlib.contextmanager
-def dask_nodes(
-    folder: Path, hosts: dict[str, str], *options: str
-) -> Iterator[tuple[str, dict[str, int]]]:
-    """Start a worker on each of these hosts, which are namespaces, after a command of the shell.
-
-    Yields what `--on` names, and the process of each worker and of the scheduler.
-    """
-    pytest.importorskip("distributed")
-    if subprocess.run(["unshare", "-um", "true"], capture_output=True, check=False).returncode:
-        pytest.skip("namespaces cannot be made: run as root")
-    named = ["--scheduler-file", str(folder / "scheduler.json"), "--no-dashboard"]
-    scheduler = [sys.executable, "-m", "dask", "scheduler", *named, "--host", "127.0.0.1"]
-    worker = [sys.executable, "-m", "dask", "worker", *named, "--nthreads", "1", "--no-nanny"]
-    started: dict[str, subprocess.Popen[bytes]] = {}
-    with (folder / "dask.log").open("wb") as log:
-        to_log: dict[str, Any] = {"stdout": log, "stderr": log, "cwd": folder}
-        started["scheduler"] = subprocess.Popen([*scheduler, "--port", "0", *options], **to_log)
-        for host, command in hosts.items():
-            script = f'hostname {host}; {command or ":"}; exec "$@"'
-            line = ["unshare", "-um", "sh", "-c", script, "sh", *worker]
-            started[host] = subprocess.Popen(line, **to_log)
-    try:
-        client = wait_for_client(folder / "scheduler.json")
-        client.wait_for_workers(len(hosts), timeout=60)
-        client.close()
-        pids = {name: process.pid for name, process in started.items()}
-        yield f"dask://{folder}/scheduler.json", pids
-    finally:
-        for one in started.values():
-            one.kill()
-            one.wait(30)
-
-
-def wait_for_client(file: Path) -> Any:
-    distributed = pytest.importorskip("distributed")
-    end = time.monotonic() + 30
-    while not file.exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    pytest.importorskip("dask").config.refresh()  # a test has set variables
-    security = distributed.Security()
-    return distributed.Client(scheduler_file=str(file), security=security, set_as_default=False)
 
 
 def test_hosts_are_named_with_what_they_did(recording: Path, tmp_path: Path) -> None:
@@ -287,21 +212,6 @@ def test_optimize_searches_on_dask(tmp_path: Path) -> None:
     assert done.returncode in (0, 1), done.stderr
     (log,) = (tmp_path / "out" / "results").glob("*/logs/tune.log")
     assert "by processes of" in log.read_text()
-
-
-def mpi(tmp_path: Path, processes: int) -> dict[str, Any]:
-    """Return how processes are started; PyPI's mpi4py looks for MPICH by the name of its ABI."""
-    pytest.importorskip("mpi4py", exc_type=ImportError)
-    launcher = shutil.which("mpiexec")
-    if launcher is None:
-        pytest.skip("mpiexec is not installed (Debian: mpich)")
-    own = Path("/usr/lib") / f"{os.uname().machine}-linux-gnu" / "libmpich.so.12"
-    if own.exists():
-        (tmp_path / "libmpi.so.12").symlink_to(own)
-    return {
-        "before": (launcher, "-n", str(processes)),
-        "LD_LIBRARY_PATH": str(tmp_path),
-    }
 
 
 def test_ranks_of_mpi_measure(recording: Path, tmp_path: Path) -> None:

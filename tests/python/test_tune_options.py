@@ -89,6 +89,19 @@ def test_a_nested_search_counts_as_if_it_were_not_nested(tmp_path: Path) -> None
     assert (options.sampler, options.trials) == ("tpe", 7)
 
 
+def test_a_file_may_be_toml(tmp_path: Path) -> None:
+    file = tmp_path / "options.toml"
+    file.write_text(
+        'record-database = "rec"\non = "slurm"\n\n[search]\ntrials = 7\n\n'
+        '[cluster]\njobs = 4\nqueue = "gpu"\nwalltime = 02:00:00\n'
+    )
+    options = combine_options({}, file)
+    assert (str(options.record_database), options.on, options.trials) == ("rec", "slurm", 7)
+    assert list(options.cluster) == ["jobs=4", 'queue="gpu"', 'walltime="02:00:00"']
+    with pytest.raises(InvalidArgument, match="TOML is read only; name .json or .yaml"):
+        write_options(file, options)
+
+
 def test_the_command_line_counts_more_than_the_file(tmp_path: Path) -> None:
     file = tmp_path / "options.json"
     file.write_text(json.dumps({"trials": 7, "metric": "min", "record_database": "file"}))
@@ -113,6 +126,7 @@ def test_who_resumes_keeps_the_options_of_the_earlier_run(tmp_path: Path) -> Non
         ("a.json", "{", "is not JSON"),
         ("a.json", "[1]", "holds no map of options"),
         ("a.yaml", "a: [", "is not YAML"),
+        ("a.toml", "trials: 3", "is not TOML"),
         ("a.json", '{"trails": 3}', "there is no option 'trails'"),
         ("a.json", '{"trials": "3"}', "option 'trials' is '3'; it has to be a whole number"),
         ("a.json", '{"trials": true}', "it has to be a whole number"),

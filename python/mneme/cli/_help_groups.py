@@ -10,7 +10,7 @@ COMMON: Final[dict[str, tuple[str, ...]]] = {
     "replay": (
         *("specialize", "specialize_dims", "grid_dim_x", "block_dim_x"),
         *("max_registers", "codegen_opt", "iterations", "confidence", "tolerance", "timeout"),
-        *("ir", "output_ll", "output_asm", "device", "record_database"),
+        *("ir", "output_ll", "all_launches", "device", "on", "record_database"),
     ),
     "compile": (
         *("arch", "specialize", "specialize_dims", "set_launch_bounds"),
@@ -30,7 +30,7 @@ COMMON: Final[dict[str, tuple[str, ...]]] = {
 
 GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "replay": {
-        "Which launch": ("record_database", "record_id"),
+        "Which launch": ("all_launches", "record_database", "record_id"),
         "Dimensions": (
             *("grid_dim_x", "grid_dim_y", "grid_dim_z"),
             *("block_dim_x", "block_dim_y", "block_dim_z", "shared_mem"),
@@ -41,7 +41,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         ),
         "Measuring and verifying": (
             *("iterations", "warmup", "confidence", "max_iterations", "time_budget", "cold_l2"),
-            *("timeout", "tolerance", "device"),
+            *("timeout", "tolerance", "device", "on", "cluster"),
         ),
         "Files": ("output_ll", "output_asm"),
     },

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
     from mneme.recording.recorded_execution import KernelInstance
 
-__all__ = ["Files", "show"]
+__all__ = ["Files", "show", "tell", "to_json"]
 
 _MISMATCHES_SHOWN = 5
 
@@ -42,20 +42,36 @@ def show(
     for path, text in ((files.ir, output.ir), (files.assembly, output.assembly)):
         if path is not None and text:
             publish_text(path, text)
-    _console.print_json({"Replay-config": config.to_dict(), "Result": result.to_dict()})
+    _console.print_json(to_json(config, result))
+    return tell(config, result, instance=instance)
+
+
+def to_json(config: ExperimentConfiguration, result: ExperimentResult) -> dict[str, object]:
+    """Return what is printed of one replay."""
+    return {"Replay-config": config.to_dict(), "Result": result.to_dict()}
+
+
+def tell(
+    config: ExperimentConfiguration,
+    result: ExperimentResult,
+    *,
+    instance: KernelInstance,
+    name: str = "",
+) -> ExitCode:
+    """Say what came of a replay, behind the name of the launch, and return the exit code."""
     if result.verified:
-        _console.say(_verdict(result))
+        _console.say(name + _verdict(result))
         if not leaves_changes(instance):
-            _console.say(PROVES_NOTHING)
+            _console.say(name + PROVES_NOTHING)
         return ExitCode.OK
     if result.failed:
-        _console.say(" ".join(result.error.split()) or "the replay failed")
+        _console.say(name + (" ".join(result.error.split()) or "the replay failed"))
         return _why_failed(config)
-    _console.say(_verdict(result))
+    _console.say(name + _verdict(result))
     for mismatch in result.mismatches[:_MISMATCHES_SHOWN]:
-        _console.say(_describe(mismatch))
+        _console.say(name + _describe(mismatch))
     if result.note:
-        _console.say(result.note)
+        _console.say(name + result.note)
     return ExitCode.NOT_VERIFIED
 
 

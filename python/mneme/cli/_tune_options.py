@@ -48,7 +48,7 @@ def _file(name: str, text: str) -> Any:  # noqa: ANN401 - what typer takes as a 
 
 
 FILE_OPTIONS = {
-    "config": _file("config", "JSON or YAML with these options; the command line counts more."),
+    "config": _file("config", "JSON, YAML or TOML with these options; the command line wins."),
     "dump_config": _file("dump_config", "Write the options there and end."),
 }
 """Options about the others, by their names."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -24,7 +25,12 @@ from mneme.cli._recording import (
 from mneme.cli._unused import tell_unused
 
 if TYPE_CHECKING:
-    from mneme.measure.measuring import Measuring
+    from collections.abc import Callable
+
+    from mneme.cli.exit_codes import ExitCode
+    from mneme.measure.measuring import HowToReplay, Measuring
+    from mneme.mneme_types import ExperimentConfiguration
+    from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 
 __all__ = ["replay"]
 
@@ -202,6 +208,29 @@ def replay(
         ),
     ] = None,
     device: DeviceOption = None,
+    all_launches: Annotated[
+        bool,
+        typer.Option("--all", help="Replay every launch, of KERNEL or of the whole recording."),
+    ] = False,
+    on: Annotated[
+        Optional[str],
+        typer.Option(
+            "--on",
+            metavar="CLUSTER",
+            help="Replay on other machines, as for tune: dask://HOST:PORT, slurm, flux, mpi, "
+            "ray://HOST:PORT.",
+            show_default=False,
+        ),
+    ] = None,
+    cluster: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--cluster",
+            metavar="KEY=VALUE",
+            help="Jobs of --on slurm or flux, as for tune. More than once.",
+            show_default=False,
+        ),
+    ] = None,
     output_ll: Annotated[
         Optional[Path], _file("-ol", "--output-ll", text="Write the final IR.")
     ] = None,
@@ -221,10 +250,7 @@ def replay(
     memory. Prints configuration and result as JSON on stdout; the exit code is 0 only if the result
     is verified.
     """
-    from mneme.cli._interrupt import interrupt_ends_process  # noqa: PLC0415
-    from mneme.cli._leave import leave_at_once  # noqa: PLC0415
-    from mneme.cli._retry import open_or_retry  # noqa: PLC0415
-    from mneme.measure.replay_executor import BaseExecutor  # noqa: PLC0415
+    from mneme.measure.measuring import HowToReplay  # noqa: PLC0415
     from mneme.measure.tolerance import Tolerance  # noqa: PLC0415
     from mneme.recording.configured import configured  # noqa: PLC0415
 
@@ -239,31 +265,61 @@ def replay(
         tell_unused({"--specialized-args": specialized_args}, "without --specialize")
     tolerances = [Tolerance.parse(text) for text in tolerance or ()]
     words = tell_apart(recording, kernel, passes, database=record_database, has_passes=True)
-    record_file, record_id = chosen_launch(words, record_id)
     changes = changes_of({**ctx.params, "passes": words.passes})
-    files = _replay_output.Files(ir=output_ll, assembly=output_asm)
-    executor = BaseExecutor(
-        record_file,
-        record_id,
-        iterations,
-        0,
-        warmup,
+    how = HowToReplay(
+        iterations=iterations,
+        warmup=warmup,
         device=device,
-        tolerances=tolerances,
         timeout=timeout,
+        tolerances=tolerances,
         measuring=_measuring(confidence, max_iterations, time_budget, cold_cache=cold_l2),
+    )
+    configure = partial(configured, changes=changes)
+    if all_launches or on is not None or cluster:
+        from mneme.cli._replay_many import Place, replay_many  # noqa: PLC0415
+
+        _refuse_files({"--ir": ir, "--output-ll": output_ll, "--output-asm": output_asm})
+        place = Place(on=on, cluster=tuple(cluster or ()))
+        code = replay_many(words, record_id, configure, how, place, takes_all=all_launches)
+    else:
+        files = _replay_output.Files(ir=output_ll, assembly=output_asm)
+        code = _replay_one(chosen_launch(words, record_id), configure, how, ir, files)
+    raise typer.Exit(code)
+
+
+def _replay_one(
+    chosen: tuple[Path, str],
+    configure: Callable[[RecordedExecution, KernelInstance], ExperimentConfiguration],
+    how: HowToReplay,
+    ir: Path | None,
+    files: _replay_output.Files,
+) -> ExitCode:
+    """Replay one launch in this process."""
+    from mneme.cli._interrupt import interrupt_ends_process  # noqa: PLC0415
+    from mneme.cli._leave import leave_at_once  # noqa: PLC0415
+    from mneme.cli._retry import open_or_retry  # noqa: PLC0415
+    from mneme.measure.replay_executor import BaseExecutor  # noqa: PLC0415
+
+    executor = BaseExecutor(
+        *chosen,
+        how.iterations,
+        0,
+        how.warmup,
+        device=how.device,
+        tolerances=how.tolerances,
+        timeout=how.timeout,
+        measuring=how.measuring,
     )
     with interrupt_ends_process():
         open_or_retry(executor)
         with executor:
-            recorded = executor.recorded_configuration()
-            config = configured(executor.record, executor.instance, changes, recorded=recorded)
+            config = configure(executor.record, executor.instance)
             output = executor.replay(
-                config, ir, want_ir=output_ll is not None, want_assembly=output_asm is not None
+                config, ir, want_ir=files.ir is not None, want_assembly=files.assembly is not None
             )
             code = _replay_output.show(config, output, files, instance=executor.instance)
             leave_at_once(code)
-    raise typer.Exit(code)
+    return code
 
 
 def _measuring(
@@ -281,3 +337,11 @@ def _measuring(
         time_budget=time_budget,
         cold_cache=cold_cache,
     )
+
+
+def _refuse_files(given: dict[str, Path | None]) -> None:
+    named = [name for name, file in given.items() if file is not None]
+    if named:
+        raise typer.BadParameter(
+            f"{', '.join(named)} is for one launch on this machine, without --all and --on"
+        )

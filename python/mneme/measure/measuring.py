@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
 
-__all__ = ["Measuring"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mneme.measure.tolerance import Tolerance
+
+__all__ = ["HowToReplay", "Measuring"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,3 +70,26 @@ class Measuring:
 _DEFAULTS: dict[str, Any] = {
     name: Measuring.__dataclass_fields__[name].default for name in Measuring.__dataclass_fields__
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HowToReplay:
+    """What all replays have in common."""
+
+    iterations: int = 3
+    """Measured launches."""
+
+    warmup: int = 2
+    """Launches before those."""
+
+    device: str | None = None
+    """What replays; None: the first GPU, or what each process of a pool finds."""
+
+    timeout: float | None = None
+    """Limit for one launch in seconds; None: 1000 times the recorded time, at least 60 s."""
+
+    tolerances: Sequence[Tolerance] = ()
+    """Allowed differences from the recorded memory."""
+
+    measuring: Measuring | None = None
+    """How launches are measured; None: `iterations` of them."""

@@ -18,6 +18,7 @@ _MOST_LISTED = 8
 __all__ = [
     "choose",
     "choose_launch",
+    "every_launch",
     "find_instance",
     "first_of_alike",
     "infer_record_id",
@@ -59,6 +60,30 @@ def choose_launch(
     """
     chosen = choose(recording, kernel, record_id)
     return chosen.record.path, only_launch(chosen)
+
+
+def every_launch(recording: str | Path, kernel: str | None) -> list[Chosen]:
+    """Return all launches of a recording, or of one of its kernels, kernel by kernel.
+
+    Raises:
+        NotFound: If there is none.
+        InvalidArgument: If several kernels fit, or the name is that of one launch.
+        ArtifactCorrupt: If a file is damaged.
+    """
+    path = Path(recording)
+    if kernel is None and path.is_dir():
+        found = [
+            Chosen(record=one, launches=tuple(one.values())) for one in Recording(path).values()
+        ]
+    else:
+        found = [choose(path, kernel, None)]
+    if any(len(one.launches) < len(one.record) for one in found):
+        raise InvalidArgument(
+            f"--all means every launch, and '{kernel}' names one; leave --all out"
+        )
+    if not any(one.launches for one in found):
+        raise NotFound(f"'{recording}' holds no recorded launch")
+    return found
 
 
 def only_launch(chosen: Chosen) -> str:

@@ -13,16 +13,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mneme.errors import InvalidArgument, MnemeError, NotFound
+from mneme.errors import MnemeError
 from mneme.kernel_names import qualified_name
-from mneme.recording.directory import Recording
 from mneme.recording.launch_facts import (
     differ_in_floats_only,
     launches_of,
     static_hash_text,
     usual_launch,
 )
-from mneme.recording.records import choose
+from mneme.recording.records import every_launch
 from mneme.session.constant_arguments import (
     are_others_each_time,
     asks_for_others,
@@ -34,7 +33,7 @@ from mneme.session.result_store import ResultStore, refuse_earlier_trials
 from mneme.session.tolerances import SharedTolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.session.events import Outcome, TuneListener
@@ -170,31 +169,16 @@ def _search(
 
 
 def _launches(options: TuneOptions, parent: Path) -> list[_Launch]:
-    found = [
+    return [
         _Launch(
             record=record,
             instance=instance,
             directory=parent / directory_name(record, instance.dynamic_hash),
             stands_for=stands_for,
         )
-        for record in _records(options)
+        for record in (one.record for one in every_launch(options.record_database, options.kernel))
         for instance, stands_for in _representatives(options, record)
     ]
-    if not found:
-        raise NotFound(f"'{options.record_database}' holds no recorded launch")
-    return found
-
-
-def _records(options: TuneOptions) -> Iterable[RecordedExecution]:
-    path = Path(options.record_database)
-    if options.kernel is None and path.is_dir():
-        return Recording(path).values()
-    chosen = choose(path, options.kernel, None)
-    if len(chosen.launches) < len(chosen.record):
-        raise InvalidArgument(
-            f"--all means every launch, and '{options.kernel}' names one; leave --all out"
-        )
-    return [chosen.record]
 
 
 def _representatives(

@@ -1,7 +1,8 @@
-"""Config files of `mneme tune`: JSON or YAML, with the field names of `TuneOptions`."""
+"""Config files of `mneme tune`: JSON, YAML or TOML, with the field names of `TuneOptions`."""
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from mneme.session.trusted_options import check_trusted
 __all__ = ["combine_options", "read_map", "read_options", "write_options"]
 
 _YAML = (".yaml", ".yml")
+_TOML = ".toml"
 # Options about config files themselves, which appear in files of tools that write all options.
 _ABOUT_FILES = ("config", "dump_config")
 # A resumed run does not take these from the first run.
@@ -32,10 +34,10 @@ _NOT_RESUMED = (
 
 
 def read_map(path: str | Path) -> Mapping[Any, Any]:
-    """Return the content of a config file, JSON or YAML by its name.
+    """Return the content of a config file, JSON, YAML or TOML by its name.
 
     Raises:
-        InvalidArgument: If there is no such file, it is neither JSON nor YAML, or no map.
+        InvalidArgument: If there is no such file, it is none of these, or no map.
         IoFailed: If it cannot be read.
     """
     file = Path(path)
@@ -45,7 +47,8 @@ def read_map(path: str | Path) -> Mapping[Any, Any]:
         raise InvalidArgument(f"cannot open the config file '{file}': no such file") from error
     except (OSError, UnicodeDecodeError) as error:
         raise IoFailed(f"cannot read the config file '{file}': {error}") from error
-    data = _parse_yaml(file, text) if file.suffix in _YAML else _parse_json(file, text)
+    parse = _parse_yaml if file.suffix in _YAML else _parse_json
+    data = (_parse_toml if file.suffix == _TOML else parse)(file, text)
     if not isinstance(data, Mapping):
         raise InvalidArgument(f"the config file '{file}' holds no map of options")
     return data
@@ -55,9 +58,8 @@ def read_options(path: str | Path) -> dict[str, Any]:
     """Return the options of a file; a nested map `search` counts as if it were not nested.
 
     Raises:
-        NotFound: If there is no such file.
-        IoFailed: If it cannot be read.
-        InvalidArgument: If it is neither JSON nor YAML, or no map.
+        IoFailed: As `read_map`.
+        InvalidArgument: As `read_map`.
     """
     flat: dict[str, Any] = {}
     for key, value in read_map(path).items():
@@ -96,6 +98,23 @@ def _parse_yaml(file: Path, text: str) -> object:
         raise InvalidArgument(f"the config file '{file}' is not YAML: {sentence}") from error
 
 
+def _parse_toml(file: Path, text: str) -> object:
+    try:
+        toml: Any = importlib.import_module("tomllib")
+    except ImportError:  # before Python 3.11
+        try:
+            toml = importlib.import_module("tomli")
+        except ImportError as error:
+            raise InvalidArgument(
+                f"reading '{file}' needs the package tomli with this Python: pip install tomli, "
+                "or use JSON or YAML"
+            ) from error
+    try:
+        return toml.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"the config file '{file}' is not TOML: {error}") from error
+
+
 def combine_options(given: Mapping[str, Any], config: str | Path | None = None) -> TuneOptions:
     """Return options from, in rising order: defaults, an earlier run, a config file, `given`.
 
@@ -122,9 +141,12 @@ def write_options(path: str | Path, options: TuneOptions) -> None:
     """Write options as a config file, JSON or YAML by its name; passwords are not in it.
 
     Raises:
+        InvalidArgument: If it is to be TOML, which is only read.
         IoFailed: If the operating system refuses.
     """
     file = Path(path)
+    if file.suffix == _TOML:
+        raise InvalidArgument(f"'{file}' cannot be written: TOML is read only; name .json or .yaml")
     values = options.to_dict()
     if file.suffix in _YAML:
         import yaml  # noqa: PLC0415 - only for such files

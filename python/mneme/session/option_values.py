@@ -51,7 +51,8 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     if name in ("space_arg", "cluster") and isinstance(value, Mapping):
         import json  # noqa: PLC0415 - rare
 
-        return tuple(f"{key}={json.dumps(one)}" for key, one in value.items())
+        # Files may have times, as TOML's 02:00:00.
+        return tuple(f"{key}={json.dumps(one, default=str)}" for key, one in value.items())
     if isinstance(value, Sequence) and all(isinstance(one, str) for one in value):
         return tuple(value)
     raise InvalidArgument(f"option '{name}' is {value!r}; it has to be a list of texts")

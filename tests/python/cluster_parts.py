@@ -1,0 +1,104 @@
+"""Clusters of one machine, for tests: Dask with hosts that are namespaces, and ranks of MPI."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
+CPU = ("--device", "cpu")
+
+
+@contextlib.contextmanager
+def dask_cluster(workers: int) -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        yield cluster
+
+
+def address_of(cluster: Any) -> str:
+    return str(cluster.scheduler_address).replace("tcp://", "dask://")
+
+
+def mneme(
+    *line: str | Path, before: tuple[str, ...] = (), **variables: str
+) -> subprocess.CompletedProcess[str]:
+    command = [*before, sys.executable, "-m", "mneme", *map(str, line)]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+        env={**os.environ, **variables},
+    )
+
+
+@contextlib.contextmanager
+def dask_nodes(
+    folder: Path, hosts: dict[str, str], *options: str
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """Start a worker on each of these hosts, which are namespaces, after a command of the shell.
+
+    Yields what `--on` names, and the process of each worker and of the scheduler.
+    """
+    pytest.importorskip("distributed")
+    if subprocess.run(["unshare", "-um", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("namespaces cannot be made: run as root")
+    named = ["--scheduler-file", str(folder / "scheduler.json"), "--no-dashboard"]
+    scheduler = [sys.executable, "-m", "dask", "scheduler", *named, "--host", "127.0.0.1"]
+    worker = [sys.executable, "-m", "dask", "worker", *named, "--nthreads", "1", "--no-nanny"]
+    started: dict[str, subprocess.Popen[bytes]] = {}
+    with (folder / "dask.log").open("wb") as log:
+        to_log: dict[str, Any] = {"stdout": log, "stderr": log, "cwd": folder}
+        started["scheduler"] = subprocess.Popen([*scheduler, "--port", "0", *options], **to_log)
+        for host, command in hosts.items():
+            script = f'hostname {host}; {command or ":"}; exec "$@"'
+            line = ["unshare", "-um", "sh", "-c", script, "sh", *worker]
+            started[host] = subprocess.Popen(line, **to_log)
+    try:
+        client = wait_for_client(folder / "scheduler.json")
+        client.wait_for_workers(len(hosts), timeout=60)
+        client.close()
+        pids = {name: process.pid for name, process in started.items()}
+        yield f"dask://{folder}/scheduler.json", pids
+    finally:
+        for one in started.values():
+            one.kill()
+            one.wait(30)
+
+
+def wait_for_client(file: Path) -> Any:
+    distributed = pytest.importorskip("distributed")
+    end = time.monotonic() + 30
+    while not file.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    pytest.importorskip("dask").config.refresh()  # a test has set variables
+    security = distributed.Security()
+    return distributed.Client(scheduler_file=str(file), security=security, set_as_default=False)
+
+
+def mpi(tmp_path: Path, processes: int) -> dict[str, Any]:
+    """Return how processes are started; PyPI's mpi4py looks for MPICH by the name of its ABI."""
+    pytest.importorskip("mpi4py", exc_type=ImportError)
+    launcher = shutil.which("mpiexec")
+    if launcher is None:
+        pytest.skip("mpiexec is not installed (Debian: mpich)")
+    own = Path("/usr/lib") / f"{os.uname().machine}-linux-gnu" / "libmpich.so.12"
+    if own.exists():
+        (tmp_path / "libmpi.so.12").symlink_to(own)
+    return {
+        "before": (launcher, "-n", str(processes)),
+        "LD_LIBRARY_PATH": str(tmp_path),
+    }

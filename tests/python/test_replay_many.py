@@ -1,0 +1,97 @@
+"""`mneme replay --all` and `--on`: several launches, here or in the processes of a cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster_parts import CPU, address_of, dask_cluster, dask_nodes, mneme, mpi
+from native_parts import needs_native
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
+IDS = ["1972764553778116424", "5414914570903653460", "3913246467672645478"]
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+
+def replayed(*words: str | Path, code: int = 0, **how: Any) -> tuple[list[dict[str, Any]], str]:
+    done = mneme("replay", *words, *CPU, **how)
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def test_every_launch_of_a_recording_is_replayed() -> None:
+    results, told = replayed(GOLDEN, "--all")
+    assert [one["record_id"] for one in results] == IDS
+    assert all(one["Result"]["verified"] for one in results)
+    assert {one["demangled"].split("(")[0] for one in results} == {"walk", "link"}
+    assert "walk 5414914570903653460: verified: exact" in told
+    assert told.splitlines()[-1] == "mneme: 3 of 3 launches are verified"
+
+
+def test_a_kernel_and_options_count_for_all_of_its_launches() -> None:
+    results, _ = replayed(GOLDEN, "walk", "default<O1>", "--all", "--specialize", "-it", "1")
+    assert [one["record_id"] for one in results] == IDS[:2]
+    configs = [one["Replay-config"] for one in results]
+    assert {(one["passes"], one["specialize"]) for one in configs} == {("default<O1>", True)}
+    assert {one["Result"]["iterations_used"] for one in results} == {1}
+
+
+def test_one_damaged_launch_ends_no_other_replay(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN, tmp_path / "recording")
+    (damaged,) = (tmp_path / "recording").glob(f"*prologue*{IDS[0]}*")
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    results, told = replayed(tmp_path / "recording", "--all", code=7)
+    assert [one["Result"]["verified"] for one in results] == [False, True, True]
+    assert damaged.name in told
+    assert "2 of 3 launches are verified" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["walk@1", "--all"], 3, "--all means every launch, and 'walk@1' names one"),
+        (["--all", "-rid", IDS[0]], 2, "--all means every launch, and -rid names one"),
+        (["--all", "-ol", "x.ll"], 2, "--output-ll is for one launch on this machine"),
+        (["link", "--on", "nowhere"], 3, "--on is 'nowhere'; it is dask://HOST:PORT"),
+        (["link", "--cluster", "jobs=2"], 3, "--cluster is for --on slurm"),
+        (["nosuch", "--all"], 4, "has no kernel 'nosuch'"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(words: list[str], code: int, sentence: str) -> None:
+    done = mneme("replay", GOLDEN, *words, *CPU)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_workers_of_dask_replay() -> None:
+    with dask_cluster(2) as cluster:
+        on = address_of(cluster)
+        results, told = replayed(GOLDEN, "--all", "--on", on)
+        one, _ = replayed(GOLDEN, "link", "--on", on)
+    assert [each["record_id"] for each in results] == IDS
+    assert all(each["Result"]["verified"] for each in results)
+    assert "3 of 3 launches are verified" in told
+    assert one["Result"]["verified"]  # type: ignore[call-overload]
+
+
+def test_hosts_without_the_recording_are_sent_it(tmp_path: Path) -> None:
+    recording = tmp_path / "recording"
+    shutil.copytree(GOLDEN, recording)
+    hides = f"mount -t tmpfs none {recording}"
+    with dask_nodes(tmp_path, {"node1": hides, "node2": hides}) as (on, _):
+        results, _ = replayed(recording, "--all", "--on", on)
+    assert all(one["Result"]["verified"] for one in results)
+
+
+def test_ranks_of_mpi_replay(tmp_path: Path) -> None:
+    results, told = replayed(GOLDEN, "--all", "--on", "mpi", **mpi(tmp_path, 3))
+    assert all(one["Result"]["verified"] for one in results)
+    assert told.count("3 of 3 launches are verified") == 1
+    assert os.uname().nodename not in told  # nothing is left out
