@@ -46,6 +46,7 @@ REASONS = {
     "builds mneme": "tests/python/test_wheel.py builds it where asked to",
     "needs hipcc": "tests/cmake/test_hip_builds.py runs make with mneme-hipcc",
     "needs a project for nvcc": "tests/cmake/test_nvcc.py runs make and CMake with mneme-nvcc",
+    "needs the programs of the benchmarks": "tests/integration/test_corpus_programs.py runs the builder",
     "needs a pool": "tests/python/test_clusters.py and test_futures_executor.py run some",
     "part of a program": "tests/integration/test_jit_lambdas.py and tests/unit/record compile the same",
     "changes the machine": "it installs outside the folder of the test",
