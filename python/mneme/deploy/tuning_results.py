@@ -84,7 +84,8 @@ def find_results(path: str | Path) -> list[Path]:
     """Return the results directories at a path, each with a `best.json`.
 
     Args:
-        path: A results directory, its `best.json`, or the parent that `mneme tune --all` made.
+        path: A results directory, its `best.json`, or the parent that `mneme tune` made for several
+            launches or models of GPU.
 
     Raises:
         NotFound: If there is none.
@@ -102,6 +103,10 @@ def find_results(path: str | Path) -> list[Path]:
         found = [path / name for name in names if (path / name / "best.json").is_file()]
     else:
         found = [one.parent for one in sorted(path.glob("*/best.json"))]
+        # Several models of GPU, each with every launch.
+        for one in sorted(path.glob("*/all.json")):
+            found += [one.parent / name for name in _directories_of(one)]
+        found = [one for one in found if (one / "best.json").is_file()]
     if not found:
         raise NotFound(
             f"'{path}' holds no winner of a tuning (best.json), which 'mneme tune' writes at its "

@@ -26,6 +26,7 @@ __all__ = [
     "PoolProcesses",
     "find_processes",
     "helpers_of",
+    "models_of",
     "number_of_processes",
     "of_model",
     "only",
@@ -111,18 +112,47 @@ def of_model(pool: Any, model: str, device: str | None) -> Any:  # noqa: ANN401 
         InvalidArgument: If the pool is none of Dask's: others choose the process themselves.
         BackendUnavailable: If no process has such a GPU.
     """
-    client = getattr(pool, "_client", None)
-    if client is None:
-        raise InvalidArgument("--model chooses among the processes of Dask clusters and jobs only")
-    answers = client.run(model_here, device, on_error="return")
-    names = {address: name for address, name in answers.items() if isinstance(name, str)}
-    chosen = [address for address, name in names.items() if model.casefold() in name.casefold()]
+    names = _names_of(pool, device)
+    wanted = model.casefold()
+    # The whole name of a model may be a part of another's.
+    is_whole = wanted in {name.casefold() for name in names.values()}
+    chosen = [
+        address
+        for address, name in names.items()
+        if (wanted == name.casefold() if is_whole else wanted in name.casefold())
+    ]
     if not chosen:
         there = ", ".join(sorted(set(names.values()))) or "none"
         raise BackendUnavailable(
             f"no process of the cluster measures on a '{model}'; the models there are: {there}"
         )
     return only(pool, chosen)
+
+
+def models_of(pool: Any, device: str | None) -> list[str]:  # noqa: ANN401 - of Dask
+    """Return the names of all models of GPU that a Dask pool measures on.
+
+    Args:
+        pool: The pool.
+        device: What measures; None: what each process finds.
+
+    Raises:
+        InvalidArgument: If the pool is none of Dask's.
+        BackendUnavailable: If no process answers.
+    """
+    names = sorted(set(_names_of(pool, device).values()))
+    if not names:
+        raise BackendUnavailable("no process of the cluster can say which GPU it measures on")
+    return names
+
+
+def _names_of(pool: Any, device: str | None) -> dict[str, str]:  # noqa: ANN401 - of Dask
+    """Return the name of the model by the address of the process."""
+    client = getattr(pool, "_client", None)
+    if client is None:
+        raise InvalidArgument("--model chooses among the processes of Dask clusters and jobs only")
+    answers = client.run(model_here, device, on_error="return")
+    return {address: name for address, name in answers.items() if isinstance(name, str)}
 
 
 def only(pool: Any, addresses: Iterable[str]) -> Any:  # noqa: ANN401 - of Dask

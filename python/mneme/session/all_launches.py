@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mneme.session.events import Outcome, TuneListener
     from mneme.session.options import TuneOptions
 
-__all__ = ["Session", "directory_name", "share_out", "tune_all"]
+__all__ = ["Session", "default_directory", "directory_name", "share_out", "tune_all"]
 
 _FEWEST_TRIALS = 10
 _LONGEST_NAME = 60
@@ -102,7 +102,7 @@ def tune_all(
         InvalidArgument: If there are results of an earlier run, and `resume` is not set.
         IoFailed: If results cannot be written.
     """
-    parent = Path(options.results_dir or _default_directory(options.record_database))
+    parent = Path(options.results_dir or default_directory(options.record_database))
     launches = _launches(options, parent)
     shared = SharedTolerances(options.tolerance, [(one.record, one.instance) for one in launches])
     for launch in launches:
@@ -322,6 +322,7 @@ def _file_name(kernel: str) -> str:
     )
 
 
-def _default_directory(database: str | Path) -> Path:
+def default_directory(database: str | Path) -> Path:
+    """Return where results of several searches go if nothing is said."""
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - people read it
     return Path("mneme-tune-results") / f"{Path(database).name or 'all'}-{stamp}"

@@ -17,7 +17,7 @@ from mneme.session.option_values import option_value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["AUTO", "OBJECTIVES", "TuneOptions"]
+__all__ = ["ALL_MODELS", "AUTO", "OBJECTIVES", "TuneOptions"]
 
 AUTO = "auto"
 """The sampler that is a portfolio of ways to search."""
@@ -26,6 +26,9 @@ OBJECTIVES = ("time", "speedup", "registers", "code-size", "compile-time")
 """What can be searched for."""
 
 ENUMERATING_SAMPLERS = ("grid", "exhaustive")
+
+ALL_MODELS = "all"
+"""What `model` says if each model of a cluster is meant."""
 
 _RECORD = "Which launch"
 _SEARCH = "What is searched"
@@ -148,10 +151,11 @@ class TuneOptions(SearchedCodeNumbers):
         "Jobs of --on slurm or flux: jobs=4, queue=gpu, walltime=01:00:00 ...; may be repeated.",
         metavar="KEY=VALUE",
     )
-    model: str | None = option(
-        None,
+    model: Sequence[str] = option(
+        (),
         _MEASURE,
-        "With --on, measure on GPUs with this in their name only: A100.",
+        "With --on, measure on GPUs with this in their name only: A100. Several, or all: a search "
+        "for each at the same time.",
         shown="the model that most processes have",
         metavar="TEXT",
     )
@@ -377,6 +381,7 @@ class TuneOptions(SearchedCodeNumbers):
             if told := option_of(item):
                 told.check(item.name, getattr(self, item.name))
         check_cluster(self.on, self.cluster)
+        self._check_models()
         for text in self.tolerance:
             Tolerance.parse(text)
         self._check_numbers()
@@ -391,6 +396,25 @@ class TuneOptions(SearchedCodeNumbers):
             raise InvalidArgument("--all means every launch; leave -rid out")
         if self.all and self.optuna_storage is not None:
             raise InvalidArgument("--all makes one study per launch; leave --optuna-storage out")
+
+    @property
+    def has_several_models(self) -> bool:
+        """Whether `model` names several models of GPU, or all."""
+        return len(self.model) > 1 or ALL_MODELS in self.model
+
+    def _check_models(self) -> None:
+        if not self.has_several_models:
+            return
+        if not (self.on or "").startswith("dask"):
+            raise InvalidArgument(
+                "--model all, or several, is for a Dask cluster that runs (--on dask://HOST:PORT); "
+                "elsewhere tune once for each model"
+            )
+        if self.optuna_storage is not None:
+            raise InvalidArgument(
+                "several models make one study each; leave --optuna-storage out, or tune once for "
+                "each"
+            )
 
     def _check_places(self) -> None:
         """Find out now, not when everything is measured."""

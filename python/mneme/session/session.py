@@ -31,6 +31,7 @@ from mneme.session.constant_arguments import (
 )
 from mneme.session.events import Outcome, TuneListener
 from mneme.session.memory import Memory
+from mneme.session.models import tune_models
 from mneme.session.options import TuneOptions
 from mneme.session.result_store import ResultStore
 from mneme.session.session_run import BASELINE_FAILED, INTERRUPTED, OK, TRIAL_FAILED, SessionRun
@@ -118,6 +119,8 @@ class TuningSession:
         try:
             if self.options.on != "mpi":  # the first rank alone reports what is invalid
                 self.options.validate()
+            if self.options.has_several_models:
+                return tune_models(self.options, self.listener)
             with self._cluster() as pool:
                 self.options.validate()
                 self._keep_within_job(pool)
@@ -136,7 +139,7 @@ class TuningSession:
         opened = open_cluster(
             self.options.on,
             cluster_options=self.options.cluster,
-            model=self.options.model,
+            model=next(iter(self.options.model), None),
             device=self.options.device,
             report=self.listener.note,
         )

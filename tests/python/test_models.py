@@ -1,0 +1,122 @@
+"""`mneme tune --model all`: a search for each model of GPU of a cluster, and one file of all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster_parts import CPU, PROGRAM, dask_nodes, mneme
+from mneme.deploy.tuning_results import find_results
+from mneme.errors import InvalidArgument
+from mneme.session.option_files import read_options
+from mneme.session.options import TuneOptions
+from mneme.session.result_store import read_trials
+from native_parts import needs_native
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+# Loaded by a worker of Dask: the CPU device passes for the model of GPU that MODEL names.
+RENAMES = """\
+import os
+from dataclasses import replace
+from mneme import devices
+from mneme.measure import remote_evaluation
+
+remote_evaluation.device_limits = lambda *names: replace(
+    devices.device_limits(*names), name=os.environ["MODEL"]
+)
+"""
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "recording"
+    done = mneme("record", "-rdb", path, *CPU, "--", PROGRAM, "4096")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def two_models(folder: Path) -> Any:
+    (folder / "renames.py").write_text(RENAMES)
+    preload = f"export DASK_DISTRIBUTED__WORKER__PRELOAD={folder}/renames.py"
+    models = {"node1": "NVIDIA A100", "node2": "NVIDIA H100"}
+    return dask_nodes(
+        folder, {host: f"{preload}; export MODEL='{name}'" for host, name in models.items()}
+    )
+
+
+def tune(recording: Path, results: Path, *more: str) -> Any:
+    known = ("--no-knowledge", "--seed", "1", "--results-dir", results)
+    return mneme("tune", recording, *known, *CPU, *more)
+
+
+def test_every_model_of_a_cluster_is_tuned(recording: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    with two_models(tmp_path) as (on, _):
+        done = tune(recording, results, "--on", on, "--model", "all", "--trials", "6")
+        again = mneme(
+            *("tune", "--resume", "--results-dir", results, "--on", on, "--trials", "9"), *CPU
+        )
+    assert done.returncode == 0, done.stderr
+    assert "tuning for 2 models of GPU: NVIDIA A100, NVIDIA H100" in done.stderr
+    for model, host in (("A100", "node1"), ("H100", "node2")):
+        assert f"mneme: NVIDIA {model}: 6 trials" in done.stderr
+        own = results / f"NVIDIA-{model}"
+        executor = json.loads((own / "summary.json").read_text())["executor"]
+        assert list(executor["nodes"]) == [host]
+        assert read_options(own / "config.json")["model"] == [f"NVIDIA {model}"]
+        assert len(read_trials(own)) == 9
+    assert again.returncode == 0, again.stderr
+    assert (results / "proteus_tuned_kernels.json").is_file()
+    assert sorted(one.name for one in find_results(results)) == ["NVIDIA-A100", "NVIDIA-H100"]
+
+
+def test_named_models_are_tuned_with_every_launch(recording: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    with two_models(tmp_path) as (on, _):
+        named = ("--model", "a100", "--model", "h100")
+        done = tune(recording, results, "--all", "--on", on, *named, "--trials", "4")
+        wrong = ("--model", "h100", "--model", "B200", "--trials", "4")
+        refused = tune(recording, tmp_path / "refused", "--on", on, *wrong)
+    assert done.returncode == 0, done.stderr
+    assert sorted(one.parent.name for one in find_results(results)) == ["a100", "h100"]
+    assert refused.returncode == 3
+    assert "'B200'; the models there are: NVIDIA A100, NVIDIA H100" in refused.stderr
+    assert not (tmp_path / "refused").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"on": "slurm"}, "is for a Dask cluster that runs"),
+        ({}, "is for a Dask cluster that runs"),
+        ({"on": "dask://a:1", "optuna_storage": "sqlite:///a"}, "leave --optuna-storage out"),
+    ],
+)
+def test_what_cannot_tell_models_apart_is_refused(given: dict[str, Any], sentence: str) -> None:
+    options = {"record_database": "r", "trials": 1, **given}
+    for models in (["all"], ["A100", "H100"]):
+        with pytest.raises(InvalidArgument, match=sentence):
+            TuneOptions.from_dict({**options, "model": models}).validate()
+    if "optuna_storage" not in given:
+        TuneOptions.from_dict({**options, "model": "A100"}).validate()
+
+
+def test_an_interrupt_ends_every_search(recording: Path, tmp_path: Path) -> None:
+    timeout = shutil.which("timeout")
+    assert timeout
+    results = tmp_path / "results"
+    with two_models(tmp_path) as (on, _):
+        place = ("--on", on, "--model", "all", "--trials", "100000", "--results-dir", results)
+        done = mneme(
+            *("tune", recording, "--no-knowledge", *CPU, *place),
+            before=(timeout, "--foreground", "-s", "INT", "25"),
+        )
+    assert f"interrupted; go on with: mneme tune --resume --results-dir {results}" in done.stderr
+    for model in ("NVIDIA-A100", "NVIDIA-H100"):
+        assert read_trials(results / model)
+        assert json.loads((results / model / "summary.json").read_text())["status"] == "interrupted"
