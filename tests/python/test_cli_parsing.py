@@ -228,9 +228,9 @@ def test_every_verb_has_help() -> None:
     verbs = group.list_commands(context)
     assert verbs == [
         *("record", "run", "replay", "compile"),
-        *("ls", "show", "explain", "devices", "doctor", "config"),
+        *("ls", "show", "explain", "bisect", "devices", "doctor", "config"),
         *("optimize", "compare", "tune", "suggest", "report", "export", "dashboard", "study"),
         *("deploy", "scaffold", "cache", "completion"),
-        *("copy", "move", "clean"),
+        *("copy", "move", "clean", "corpus"),
     ]
     assert all(group.get_command(context, verb).help for verb in verbs)
