@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,12 @@ from corpus_parts import (
     writable,
 )
 from mneme import Corpus
+from mneme.corpus.adding import add_recording
 from mneme.corpus.labels import Labels, parse_labels
 from mneme.corpus.manifest import read_manifest
 from mneme.corpus.split import split_of
-from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound, Unsupported
+from mneme.corpus.verifying import verify_files
+from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound, Unsupported
 from native_parts import needs_native
 
 
@@ -105,6 +108,8 @@ def test_words_that_are_missing_or_too_many_are_named(tmp_path: Path) -> None:
     assert "one argument too many" in mneme("ls", tmp_path / "c", tmp_path, code=2)
     assert "needs -o" in mneme("pack", tmp_path / "c", code=2)
     assert "--licence does nothing" in mneme("ls", tmp_path / "c", "--licence", "MIT", code=4)
+    assert "--output does nothing" in mneme("ls", tmp_path / "c", "-o", tmp_path, code=4)
+    assert "--device does nothing" in mneme("verify", tmp_path, "--device", "cuda:0", code=4)
 
 
 @needs_native
@@ -211,15 +216,20 @@ def test_a_killed_addition_leaves_the_old_corpus(
 
 
 @needs_native
-def test_only_one_process_changes_a_corpus(tmp_path: Path) -> None:
+def test_only_one_process_changes_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mneme.corpus.digests._PATIENCE_SECONDS", 0.2)
     corpus = corpus_of_golden(tmp_path)
     holder = os.open(corpus, os.O_RDONLY)
     try:
         fcntl.flock(holder, fcntl.LOCK_EX)
-        said = mneme("add", corpus, GOLDEN / "v1", "--program", "p", code=8)
-        assert "another process is at work on the corpus" in said
+        with pytest.raises(IoFailed, match="another process is at work on the corpus"):
+            add_recording(corpus, GOLDEN / "v1", Labels(program="p"))
         fcntl.flock(holder, fcntl.LOCK_SH)
-        mneme("verify", corpus)
+        assert verify_files(corpus).problems == []
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        monkeypatch.setattr("mneme.corpus.digests._PATIENCE_SECONDS", 60)
+        threading.Timer(0.5, fcntl.flock, (holder, fcntl.LOCK_UN)).start()
+        assert add_recording(corpus, GOLDEN / "v1", Labels(program="p")).is_new
     finally:
         os.close(holder)
 
@@ -260,6 +270,26 @@ def test_nothing_is_linked_to_damaged_content(tmp_path: Path) -> None:
     said = mneme("add", corpus, GOLDEN / "v2", "--program", "p", code=4)
     assert f"the corpus is damaged: '{snapshot}'" in said
     assert contents(corpus) == before
+
+
+@needs_native
+def test_adding_a_recording_again_repairs_what_is_damaged(tmp_path: Path) -> None:
+    corpus = corpus_of_golden(tmp_path)
+    before = contents(corpus)
+    walk, stroll = (
+        sorted(next((corpus / "programs" / name).iterdir()).glob("DeviceState.*"))
+        for name in ("walk", "stroll")
+    )
+    walk[0].chmod(0o644)
+    walk[0].write_bytes(b"other content, which the other program has too")
+    walk[1].unlink()
+    shutil.rmtree(stroll[2].parent)
+    repaired = add(corpus, GOLDEN / "v2", "walk")["repaired"]
+    assert len(repaired) == 2 + len(contents(GOLDEN / "v2"))
+    assert contents(corpus) == before
+    assert mneme_json("verify", corpus)["problems"] == []
+    assert walk[0].stat().st_nlink == 2
+    assert add(corpus, GOLDEN / "v2", "walk")["repaired"] == []
 
 
 @needs_native

@@ -11,7 +11,7 @@ import typer
 
 from mneme.cli import _console
 from mneme.cli._options import DeviceOption, JsonOption, finite
-from mneme.cli._unused import tell_unused
+from mneme.cli._unused import is_device_asked, tell_unused
 from mneme.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -128,7 +128,10 @@ def corpus(
     tell_unused(labels if action is not Action.add else {}, "without add")
     tell_unused({"--split": split if action is not Action.ls else None}, "without ls")
     tell_unused({"--replay": replays and action is not Action.verify}, "without verify")
+    tell_unused({"--device": is_device_asked(device) and not replays}, "without --replay")
     tell_unused({"--no-licence": no_licence and action is not Action.pack}, "without pack")
+    has_output = action in (Action.pack, Action.unpack, Action.lit)
+    tell_unused({"--output": output and not has_output}, f"with {action.value}")
     actions: dict[Action, Callable[[], Result]] = {
         Action.add: lambda: _add(place, recording or Path(), labels),
         Action.ls: lambda: _ls(place, split.value if split else None, test_share),
@@ -175,11 +178,14 @@ def _add(place: Path, recording: Path, given: dict[str, Any]) -> Result:
         "shared_files": added.shared_files,
         "shared_bytes": added.shared_bytes,
         "same_code": {name: list(programs) for name, programs in added.same_code.items()},
+        "repaired": list(added.repaired),
     }
 
     def show() -> None:
         if not added.is_new:
             _console.say(f"'{recording}' is in the corpus already, as {added.entry.title}")
+            for name in added.repaired:
+                _console.say(f"repaired '{place / name}'")
             return
         saved = _console.format_bytes(added.shared_bytes)
         _console.say(

@@ -6,7 +6,6 @@ import hashlib
 import os
 import secrets
 import shutil
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -47,12 +46,15 @@ class Added:
     shared_bytes: int
     same_code: dict[str, tuple[str, ...]]
     """Programs that have a kernel with the same code, by the kernel's name."""
+    repaired: tuple[str, ...] = ()
+    """Files of the corpus that were damaged or missing, and have their content again."""
 
 
 def add_recording(corpus: str | Path, recording: str | Path, labels: Labels) -> Added:
     """Add a recording; the corpus is made if there is none.
 
-    Its files are copied and checked. Those whose content the corpus has become hard links.
+    Its files are copied and checked. Those whose content the corpus has become hard links. Adding a
+    recording again repairs what was damaged of it.
 
     Args:
         corpus: The corpus, a directory.
@@ -152,7 +154,12 @@ def _add(
     for known in manifest.entries:
         if known.path == entry.path:
             return Added(
-                entry=known, is_new=False, shared_files=0, shared_bytes=0, same_code=same_code
+                entry=known,
+                is_new=False,
+                shared_files=0,
+                shared_bytes=0,
+                same_code=same_code,
+                repaired=_repair(corpus, manifest, staging, files),
             )
     shared = _share(corpus, manifest, staging, files)
     target = corpus / entry.path
@@ -218,16 +225,37 @@ def _share(
         problem = damage_of(known, fact)
         if problem:
             raise ArtifactCorrupt(f"the corpus is damaged: {problem}; nothing was added")
-        if _link(known, path):
+        if _link(known, path, staging):
             shared.append(name)
     return shared
 
 
-def _link(known: Path, path: Path) -> bool:
+def _link(known: Path, path: Path, staging: Path) -> bool:
     """Put a hard link in the place of a file; where that is impossible, the file stays."""
-    beside = path.with_name(f"{path.name}.link")
-    with suppress(OSError):
-        os.link(known, beside)
-        beside.replace(path)
-        return True
-    return False
+    made = staging / f"{path.name}.link"
+    try:
+        os.link(known, made)
+        made.replace(path)
+    except OSError:
+        return False
+    finally:
+        made.unlink(missing_ok=True)
+    return True
+
+
+def _repair(
+    corpus: Path, manifest: Manifest, staging: Path, files: dict[str, FileFact]
+) -> tuple[str, ...]:
+    """Give damaged files with the content of a recording that content again, in every entry."""
+    places = {fact: staging / name for name, fact in files.items()}
+    repaired = []
+    for name, fact in manifest.files().items():
+        path = corpus / name
+        if fact not in places or not damage_of(path, fact):
+            continue
+        places[fact].chmod(_READ_ONLY)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not _link(places[fact], path, staging):
+            shutil.copy(places[fact], path)
+        repaired.append(name)
+    return tuple(repaired)

@@ -6,7 +6,8 @@ import fcntl
 import hashlib
 import os
 import stat
-from contextlib import contextmanager, suppress
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from mneme.corpus.manifest import FileFact
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["damage_of", "fact_of", "locked"]
 
 _PIECE_BYTES = 1 << 20
+# Others that add a recording are waited for so long, as for recordings that are copied.
+_PATIENCE_SECONDS = 10.0
+_PAUSE_SECONDS = 0.05
 
 
 def fact_of(path: Path) -> FileFact:
@@ -74,11 +78,18 @@ def locked(corpus: Path, *, is_read_only: bool = False) -> Iterator[None]:
 
 
 def _lock(descriptor: int, corpus: Path, kind: int) -> None:
-    with suppress(OSError):
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while True:
         try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise IoFailed(
-                f"another process is at work on the corpus '{corpus}'; nothing was changed: try "
-                "again when it has ended"
-            ) from error
+            if time.monotonic() > end:
+                raise IoFailed(
+                    f"another process is at work on the corpus '{corpus}'; nothing was changed: "
+                    "try again when it has ended"
+                ) from error
+            time.sleep(_PAUSE_SECONDS)
+        except OSError:  # a file system without locks
+            return
+        else:
+            return
