@@ -96,6 +96,11 @@ void collectLeftovers(const tuned::Variant& variant, llvm::StringRef pipeline,
   if (variant.member != otherwise && llvm::StringRef(key) != kObeyed)                              \
     leftovers.insert(deployed " " + std::to_string(variant.member));
 #include "runtime/core/abi/knobs.def"
+  for (const auto& [what, texts] : {std::pair("pass plugins", &variant.passPlugins),
+                                    {"options of LLVM", &variant.llvmOptions},
+                                    {"options of ptxas", &variant.assemblerOptions}})
+    if (!texts->empty())
+      leftovers.insert(std::string(what) + " '" + *texts + "'");
   if (variant.specializeArgs)
     leftovers.insert("specialised arguments");
   if (variant.specializeDims)

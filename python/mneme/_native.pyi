@@ -177,11 +177,17 @@ def llvm_passes() -> str:
     a key is missing where LLVM has no such passes.
     """
 
-def check_passes(passes: str) -> None:
-    """Check a pass pipeline.
+def check_passes(passes: str, pass_plugins: str = "", llvm_options: str = "") -> None:
+    """Check a pass pipeline, and options of LLVM.
+
+    Args:
+        passes: The pipeline.
+        pass_plugins: As of `compile_ir`; they are loaded in a process of their own.
+        llvm_options: As of `compile_ir`.
 
     Raises:
-        InvalidArgument: Naming the pass LLVM does not know.
+        InvalidArgument: Naming the pass, or the option, that neither LLVM nor a plugin knows.
+        BackendUnavailable: If a plugin cannot be loaded.
     """
 
 def ir_to_text(ir: bytes) -> str:
@@ -245,6 +251,13 @@ class RecordedCode:
             CompileFailed, Unsupported, InvalidArgument, NotFound, BackendUnavailable
         """
 
+def pass_plugin(path: str) -> str:
+    """Return the absolute path of a pass plugin, '@' and the hash of its content.
+
+    Raises:
+        InvalidArgument: If there is no such file, or its path has a ':'.
+    """
+
 def compile_ir(
     modules: list[bytes],
     kernel: str,
@@ -267,6 +280,8 @@ def compile_ir(
     placed_globals: dict[str, int] = {},
     code_numbers: dict[str, int] = {},
     assembler_options: str = "",
+    llvm_options: str = "",
+    pass_plugins: str = "",
     want_ir: bool = False,
     want_assembly: bool = False,
     want_shape: bool = False,
@@ -298,6 +313,8 @@ def compile_ir(
             address from the constant `__mneme_place_<name>`, which the loader fills in.
         code_numbers: Values of the knobs in `mneme.knobs.CODE_NUMBERS`, by their keys.
         assembler_options: Further options for ptxas. GPU targets only.
+        llvm_options: Options of LLVM, separated by blanks.
+        pass_plugins: Files of pass plugins, as `pass_plugin` returns them, divided by ':'.
         want_ir: Return the final IR.
         want_assembly: Return the final assembly.
         want_shape: Tell in the statistics how the code is built (runtime/compiler/module/code_shape.h).

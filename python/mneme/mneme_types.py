@@ -15,6 +15,7 @@ from dataclasses import Field, InitVar, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from mneme.arguments import argument_paths, known_paths
+from mneme.code_texts import CODE_TEXTS
 from mneme.errors import InvalidArgument
 from mneme.knobs import CODE_NUMBERS, CodeNumbers
 
@@ -136,6 +137,15 @@ class ExperimentConfiguration(CodeNumbers):
     specialized_args: str = field(default="", metadata={_OWN: True, _ONLY_WITH: "specialize"})
     """What `specialize` fixes: arguments, members of structures ("0,2+8"); empty: all it can."""
 
+    pass_plugins: str = field(default="", metadata={_OWN: True})
+    """Files of LLVM pass plugins, as `mneme.code_texts.plugin_files` says them."""
+
+    llvm_options: str = field(default="", metadata={_OWN: True})
+    """Options of LLVM, divided by blanks."""
+
+    assembler_options: str = field(default="", metadata={_OWN: True})
+    """Options of ptxas, divided by blanks; for NVIDIA GPUs only."""
+
     codegen_method: InitVar[object] = None
     """Accepted from older scripts and ignored."""
 
@@ -220,6 +230,10 @@ class ExperimentConfiguration(CodeNumbers):
     def code_numbers(self) -> dict[str, Any]:
         """Return the values of CODE_NUMBERS, whole numbers, by their keys."""
         return {one.key: getattr(self, one.key) for one in CODE_NUMBERS}
+
+    def code_texts(self) -> dict[str, Any]:
+        """Return the values of CODE_TEXTS by their keys."""
+        return {one.key: getattr(self, one.key) for one in CODE_TEXTS}
 
     def key(self) -> tuple[Hashable, ...]:
         """Return what is equal for configurations that do the same."""

@@ -11,6 +11,7 @@
 #include "runtime/compiler/service/client.h"
 #include "runtime/compiler/service/configuration.h"
 #include "runtime/compiler/service/disk_cache.h"
+#include "runtime/compiler/service/pass_plugin_files.h"
 #include "runtime/compiler/service/service.h"
 #include "runtime/core/base/hash.h"
 #include "runtime/replay/recorded_code.h"
@@ -36,7 +37,7 @@ compile::Result compileRequest(const compile::Request& request, bool useCache,
                                double apartSeconds = 0) {
   if (apartSeconds > 0)
     return compile::compileApart(request, {.cacheDirectory = {}, .timeoutSeconds = apartSeconds});
-  return useCache ? compile::compileCached(request) : compile::compile(request);
+  return compile::compileForReplay(request, useCache);
 }
 
 py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& kernel,
@@ -49,8 +50,9 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
                    const std::string& optionsJson,
                    const std::map<std::string, uint64_t>& placedGlobals,
                    const std::map<std::string, uint32_t>& codeNumbers,
-                   const std::string& assemblerOptions, bool wantIr, bool wantAssembly,
-                   bool wantShape, bool useCache, double apartSeconds) {
+                   const std::string& assemblerOptions, const std::string& llvmOptions,
+                   const std::string& passPlugins, bool wantIr, bool wantAssembly, bool wantShape,
+                   bool useCache, double apartSeconds) {
   compile::Request request;
   for (const py::bytes& bytes : modules)
     request.modules.push_back(fromBytes(bytes));
@@ -80,6 +82,8 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
   for (const auto& [key, value] : codeNumbers)
     compile::codeNumber(request, key) = value;
   request.assemblerOptions = assemblerOptions;
+  request.llvmOptions = llvmOptions;
+  request.plugins = compile::passPluginsIn(passPlugins);
   request.wantIr = wantIr;
   request.wantAssembly = wantAssembly;
   request.wantShape = wantShape;
@@ -102,7 +106,8 @@ py::dict compileConfiguration(replay::RecordedCode& code, const std::string& con
   {
     py::gil_scoped_release release;
     compile::Request request = code.request(toCodeTarget(place), configuration, options);
-    request.assemblerOptions = assemblerOptions;
+    if (!assemblerOptions.empty())
+      request.assemblerOptions = assemblerOptions;
     request.codeObjectVersion = codeObjectVersion;
     result = compileRequest(request, options.useCache);
   }
@@ -120,14 +125,23 @@ void bindCompile(py::module_& module) {
   using py::arg;
   module.def("compiler_version", &compile::versionJson, py::call_guard<py::gil_scoped_release>());
   module.def("llvm_passes", &compile::passNamesJson, py::call_guard<py::gil_scoped_release>());
-  module.def("check_passes", &compile::checkPasses, arg("passes"),
-             py::call_guard<py::gil_scoped_release>());
+  module.def(
+      "check_passes",
+      [](const std::string& passes, const std::string& plugins, const std::string& llvmOptions) {
+        if (plugins.empty() && llvmOptions.empty())
+          compile::checkPasses(passes);
+        else
+          compile::checkPassesOf(compile::passPluginsIn(plugins), passes, llvmOptions);
+      },
+      arg("passes"), arg("pass_plugins") = "", arg("llvm_options") = "",
+      py::call_guard<py::gil_scoped_release>());
   module.def(
       "ir_to_text", [](const py::bytes& ir) { return toText(compile::irToText(fromBytes(ir))); },
       arg("ir"));
   module.def(
       "ir_to_bitcode",
       [](const py::bytes& ir) { return toBytes(compile::irToBitcode(fromBytes(ir))); }, arg("ir"));
+  module.def("pass_plugin", &compile::passPluginText, arg("path"));
   const Dims one = {1, 1, 1};
   module.def("cache_directory", &cacheDirectory);
   module.def(
@@ -158,8 +172,9 @@ void bindCompile(py::module_& module) {
              arg("specialized_contents") = std::map<uint32_t, std::pair<int32_t, py::bytes>>(),
              arg("options_json") = "", arg("placed_globals") = std::map<std::string, uint64_t>(),
              arg("code_numbers") = std::map<std::string, uint32_t>(), arg("assembler_options") = "",
-             arg("want_ir") = false, arg("want_assembly") = false, arg("want_shape") = false,
-             arg("use_cache") = true, arg("apart_seconds") = 0.0);
+             arg("llvm_options") = "", arg("pass_plugins") = "", arg("want_ir") = false,
+             arg("want_assembly") = false, arg("want_shape") = false, arg("use_cache") = true,
+             arg("apart_seconds") = 0.0);
 }
 
 } // namespace mneme::bindings

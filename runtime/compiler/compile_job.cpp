@@ -112,13 +112,21 @@ CompileJob::CompileJob(const mneme_compile_request& request)
 }
 
 JobOutputs CompileJob::run() {
-  if (plugins_.isEmpty()) // they bring names of their own
+  const bool onlyChecks = request_.outputs == MNEME_OUTPUT_CHECK;
+  const std::string llvmOptionsAsked = request_.llvmOptions ? request_.llvmOptions : "";
+  if (plugins_.isEmpty())
     checkPassPipeline(request_.passes);
+  else if (onlyChecks)
+    checkPassPipeline(request_.passes, plugins_);
+  if (onlyChecks) {
+    const LlvmOptions checked({}, llvmOptionsAsked);
+    return std::move(outputs_);
+  }
   target_ = Target::parse(request_.target);
   options_ = AotOptions::parse(request_.optionsJson);
 
-  const LlvmOptions llvmOptions(target_.isGpu() ? options_.llvmOptions
-                                                : std::vector<std::string>());
+  const LlvmOptions llvmOptions(target_.isGpu() ? options_.llvmOptions : std::vector<std::string>(),
+                                llvmOptionsAsked);
   for (const std::string& option : llvmOptions.refused())
     refused_.push_back("-mllvm -" + option);
   prepare();

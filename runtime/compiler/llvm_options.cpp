@@ -7,6 +7,10 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <sstream>
+#include <utility>
+
+#include "runtime/core/base/error.h"
 
 namespace mneme::compile {
 namespace {
@@ -51,30 +55,65 @@ bool isAllowed(llvm::StringRef option) {
   return isHarmlessName(name) && isPlainValue(value) && optionOf(name);
 }
 
-void set(const std::vector<std::string>& options) {
-  for (const std::string& option : options) {
-    const auto [name, value] = llvm::StringRef(option).split('=');
-    optionOf(name)->addOccurrence(0, name, value);
-  }
-}
+llvm::StringRef nameOf(llvm::StringRef option) { return option.split('=').first; }
 
 void reset(const std::vector<std::string>& options) {
   for (const std::string& option : options)
-    optionOf(llvm::StringRef(option).split('=').first)->reset();
+    optionOf(nameOf(option))->reset();
+}
+
+/// Resets them all where LLVM refuses a value of the first `askedCount`.
+void set(const std::vector<std::string>& options, size_t askedCount) {
+  for (size_t index = 0; index < options.size(); ++index) {
+    const auto [name, value] = llvm::StringRef(options[index]).split('=');
+    if (!optionOf(name)->addOccurrence(0, name, value) || index >= askedCount)
+      continue;
+    reset(options);
+    throw Error(ErrorCode::InvalidArgument,
+                "LLVM's option '-" + name.str() + "' " +
+                    (value.empty() ? "needs a value: " + name.str() + "=..."
+                                   : "does not take '" + value.str() + "'"));
+  }
+}
+
+/// Each option once; of those with one name the last.
+std::vector<std::string> wordsOf(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) {
+    const llvm::StringRef option = llvm::StringRef(word).ltrim('-');
+    if (!optionOf(nameOf(option)))
+      throw Error(ErrorCode::InvalidArgument,
+                  "LLVM has no option '-" + option.str() +
+                      "'; 'opt --help-hidden' and 'llc --help-hidden' list those of " +
+                      LLVM_VERSION_STRING);
+    llvm::erase_if(words, [&](const std::string& one) { return nameOf(one) == nameOf(option); });
+    words.push_back(option.str());
+  }
+  return words;
+}
+
+bool hasName(const std::vector<std::string>& options, llvm::StringRef name) {
+  return llvm::any_of(options, [&](const std::string& one) { return nameOf(one) == name; });
 }
 
 } // namespace
 
-LlvmOptions::LlvmOptions(std::vector<std::string> options) {
-  std::vector<std::string> wanted;
-  for (std::string& option : options)
-    (isAllowed(option) ? wanted : refused_).push_back(std::move(option));
+LlvmOptions::LlvmOptions(std::vector<std::string> recorded, const std::string& asked) {
+  std::vector<std::string> wanted = wordsOf(asked);
+  const size_t askedCount = wanted.size();
+  for (std::string& option : recorded) {
+    if (!isAllowed(option))
+      refused_.push_back(std::move(option));
+    else if (!hasName(wanted, nameOf(option)))
+      wanted.push_back(std::move(option));
+  }
   State& now = state();
   std::unique_lock lock(now.mutex);
   now.changed.wait(lock, [&] { return now.users == 0 || now.options == wanted; });
   if (now.options != wanted) {
-    reset(now.options);
-    set(wanted);
+    reset(std::exchange(now.options, {}));
+    set(wanted, askedCount);
     now.options = std::move(wanted);
   }
   ++now.users;

@@ -5,6 +5,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "runtime/compiler/diagnostics.h"
@@ -61,6 +62,13 @@ void checkPassPipeline(const std::string& passes) {
   const std::lock_guard lock(mutex);
   if (known.size() < kMaxRememberedPipelines)
     known.insert(passes);
+}
+
+void checkPassPipeline(const std::string& passes, const PassPlugins& plugins) {
+  llvm::PassInstrumentationCallbacks callbacks; // some plugins look for them
+  llvm::PassBuilder builder(nullptr, {}, std::nullopt, &callbacks);
+  plugins.addTo(builder);
+  orThrow(ir::parsePipeline(builder, passes), ErrorCode::InvalidArgument, invalid(passes));
 }
 
 } // namespace mneme::compile

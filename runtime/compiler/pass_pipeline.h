@@ -9,6 +9,8 @@
 
 #include <string>
 
+#include "runtime/compiler/pass_plugins.h"
+
 namespace mneme::compile {
 
 /// Registers what a pipeline needs in addition to LLVM's own passes.
@@ -28,5 +30,7 @@ void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::st
 
 /// \throws Error{InvalidArgument} naming the offending pass.
 void checkPassPipeline(const std::string& passes);
+/// The same, where plugins bring passes of their own.
+void checkPassPipeline(const std::string& passes, const PassPlugins& plugins);
 
 } // namespace mneme::compile

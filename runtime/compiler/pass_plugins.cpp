@@ -1,10 +1,12 @@
 #include "runtime/compiler/pass_plugins.h"
 
+#include <llvm/Config/llvm-config.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <cstdio>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,11 +15,78 @@
 namespace mneme::compile {
 namespace {
 
-/// Makes LLVM's symbols visible: plugins expect them in the library that loads the plugin.
-void showLlvm() {
-  Dl_info info = {};
-  if (dladdr(reinterpret_cast<const void*>(&llvm::outs), &info) && info.dli_fname)
-    dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+constexpr const char* kBuiltFor = "mneme_pass_plugin_llvm"; ///< mneme_add_pass_plugin() adds it
+constexpr const char* kBuildAgain =
+    "; build it with the headers of LLVM " LLVM_VERSION_STRING ", in the folder that "
+    "'mneme config llvmdir' says";
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw Error(ErrorCode::BackendUnavailable, "pass plugin '" + path + "': " + why);
+}
+
+/// What the dynamic section of a loaded library lists under a tag, such as DT_NEEDED.
+std::vector<std::string> listedIn(const link_map* map, int64_t tag) {
+  std::vector<std::string> found;
+  const char* names = nullptr;
+  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_STRTAB)
+      names = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+  for (const ElfW(Dyn)* entry = map->l_ld; names && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == tag)
+      found.emplace_back(names + entry->d_un.d_val);
+  return found;
+}
+
+/// Makes LLVM's symbols visible: plugins expect them in the library that loads the plugin. Returns
+/// the name by which plugins ask for that library.
+std::string showLlvm() {
+  Dl_info info = {}, ours = {};
+  link_map* map = nullptr;
+  dladdr1(reinterpret_cast<const void*>(&llvm::outs), &info, reinterpret_cast<void**>(&map),
+          RTLD_DL_LINKMAP);
+  dladdr(reinterpret_cast<const void*>(&showLlvm), &ours);
+  if (!map || !info.dli_fname || info.dli_fbase == ours.dli_fbase)
+    throw Error(ErrorCode::BackendUnavailable,
+                "this mneme cannot load pass plugins: it shares no LLVM with them; build mneme "
+                "with an LLVM that is a shared library");
+  dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+  const std::vector<std::string> names = listedIn(map, DT_SONAME);
+  return names.empty() ? "" : names.front();
+}
+
+/// Refuses what was built for another LLVM, whose classes are others under the same names.
+void checkLlvm(const std::string& path, void* plugin, const std::string& llvmName) {
+  const auto* builtFor = static_cast<const char*>(dlsym(plugin, kBuiltFor));
+  const llvm::StringRef series =
+      llvm::StringRef(LLVM_VERSION_STRING).take_until([](char c) { return c == '.'; });
+  if (builtFor && llvm::StringRef(builtFor).take_until([](char c) { return c == '.'; }) != series)
+    refuse(path, std::string("it is built for LLVM ") + builtFor + kBuildAgain);
+  link_map* map = nullptr;
+  if (dlinfo(plugin, RTLD_DI_LINKMAP, &map) != 0 || !map)
+    return;
+  for (const std::string& needed : listedIn(map, DT_NEEDED))
+    if (needed.starts_with("libLLVM") && needed != llvmName)
+      refuse(path,
+             "it is linked with '" + needed + "', and mneme uses '" + llvmName + "'" + kBuildAgain);
+}
+
+llvm::PassPlugin loadPlugin(const std::string& path, const std::string& llvmName) {
+  // At once, so that what is missing is named here, and does not end the process later.
+  void* const plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!plugin) {
+    const std::string why = dlerror();
+    const bool lacksSymbol = why.find("undefined symbol") != std::string::npos;
+    refuse(path, "Could not load library: " + why + (lacksSymbol ? kBuildAgain : ""));
+  }
+  checkLlvm(path, plugin, llvmName);
+  if (!dlsym(plugin, "llvmGetPassPluginInfo"))
+    refuse(path, "it has no function 'llvmGetPassPluginInfo', which pass plugins have");
+  llvm::Expected<llvm::PassPlugin> loaded = llvm::PassPlugin::Load(path);
+  if (!loaded) {
+    const std::string why = llvm::toString(loaded.takeError());
+    refuse(path, llvm::StringRef(why).rtrim('.').str() + kBuildAgain);
+  }
+  return *loaded;
 }
 
 void flushAll() {
@@ -28,16 +97,11 @@ void flushAll() {
 } // namespace
 
 PassPlugins::PassPlugins(const char* const* paths, size_t count) {
-  if (count > 0)
-    showLlvm();
-  for (size_t index = 0; index < count; ++index) {
-    llvm::Expected<llvm::PassPlugin> plugin = llvm::PassPlugin::Load(paths[index]);
-    if (!plugin)
-      throw Error(ErrorCode::BackendUnavailable, "Failed to load JIT pass plugin '" +
-                                                     std::string(paths[index]) +
-                                                     "': " + llvm::toString(plugin.takeError()));
-    plugins_.push_back(*plugin);
-  }
+  if (count == 0)
+    return;
+  const std::string llvmName = showLlvm();
+  for (size_t index = 0; index < count; ++index)
+    plugins_.push_back(loadPlugin(paths[index], llvmName));
 }
 
 void PassPlugins::addTo(llvm::PassBuilder& builder) const {

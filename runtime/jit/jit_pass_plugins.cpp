@@ -61,7 +61,7 @@ const PassPlugins* presentPassPlugins() {
 
 void addPassPlugins(compile::Request& request, const PassPlugins& plugins) {
   request.passes += plugins.pipelines;
-  request.plugins = plugins.plugins;
+  request.plugins.insert(request.plugins.end(), plugins.plugins.begin(), plugins.plugins.end());
 }
 
 void refuseUnusable(const compile::Request& request, const std::exception& error) {
@@ -70,7 +70,9 @@ void refuseUnusable(const compile::Request& request, const std::exception& error
       !request.plugins.empty() && known && known->code() == ErrorCode::BackendUnavailable;
   const bool isNoPipeline = known && known->code() == ErrorCode::InvalidArgument &&
                             std::string_view(known->what()).starts_with("invalid pass pipeline");
-  if (isUnloadable || isNoPipeline)
+  if (isUnloadable)
+    refuse((std::string("Failed to load JIT ") + known->what()).c_str());
+  if (isNoPipeline)
     refuse(known->what());
 }
 

@@ -18,6 +18,9 @@ compile::Knobs knobsOf(const tuned::Variant& variant, const mneme_dim3& block, b
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   knobs.member = variant.member;
 #include "runtime/core/abi/knobs.def"
+  knobs.passPlugins = variant.passPlugins;
+  knobs.llvmOptions = variant.llvmOptions;
+  knobs.assemblerOptions = variant.assemblerOptions;
   const uint64_t threads = tuned::volume(block).value_or(0);
   // Leaves impossible blocks alone: the launch fails as it would without us.
   knobs.setLaunchBounds = variant.launchBounds && threads != 0 && threads <= UINT32_MAX;
@@ -153,6 +156,10 @@ uint64_t requestHash(const KernelCode& code, const compile::Request& request) {
   }
   for (const compile::PassPlugin& plugin : request.plugins)
     key += plugin.path + '=' + std::to_string(plugin.contentHash) + ' ';
+  if (!request.llvmOptions.empty())
+    key += "LLVM " + request.llvmOptions + ' ';
+  if (!request.assemblerOptions.empty())
+    key += "assembler " + request.assemblerOptions;
   return combineHashes(code.blob->staticHash, hash64(key));
 }
 

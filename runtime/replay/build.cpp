@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "runtime/compiler/service/pass_plugin_files.h"
+#include "runtime/compiler/service/service.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/packing.h"
 
@@ -94,6 +96,8 @@ Hash128 keyOf(const Configuration& configuration, const Options& options) {
   };
 #define MNEME_KNOB(type, member, key, otherwise, high, deployed) add(configuration.member);
 #include "runtime/core/abi/knobs.def"
+  for (const compile::PassPlugin& plugin : compile::passPluginsIn(configuration.passPlugins))
+    packer.add(plugin.contentHash); // the text need not tell it
   add(options.wantIr);
   add(options.wantAssembly);
   const Hash128 ir = hash128(options.ir);
@@ -139,8 +143,8 @@ ModuleCache::build(const Hash128& key, bool useCache,
   if (const auto found = findRecent(builds_, key); useCache && found != builds_.end())
     return found->value;
   const compile::Request request = makeRequest();
-  auto built = std::make_shared<const compile::Result>(useCache ? compile::compileCached(request)
-                                                                : compile::compile(request));
+  auto built =
+      std::make_shared<const compile::Result>(compile::compileForReplay(request, useCache));
   remember(builds_, Entry<const compile::Result>{key, built}, kRememberedBuilds);
   return built;
 }

@@ -20,10 +20,12 @@ from launch_samples import kernel
 from mneme import _native
 from mneme.cli._suggest_output import command_of
 from mneme.cli.app import make_app
+from mneme.code_texts import CODE_TEXTS, plugin_files
 from mneme.deploy.tuned_kernels import make_variant
 from mneme.deploy.tuned_variant import Match, TunedVariant
 from mneme.devices import DeviceLimits
 from mneme.errors import ArtifactCorrupt, InvalidArgument
+from mneme.install.paths import library
 from mneme.measure.compile_pool import CompileRequest
 from mneme.measure.compile_record import CompileOptions
 from mneme.mneme_types import (
@@ -83,9 +85,19 @@ each_knob = pytest.mark.parametrize("knob", knobs(), ids=lambda knob: knob.key)
 each_varied_knob = pytest.mark.parametrize(
     "knob", [one for one in knobs() if one.key not in NEVER_VARIED], ids=lambda knob: knob.key
 )
-VALUES_SAID = {"bool": True, "uint32_t": 2, "passes": "default<O1>", "specialized_args": "1"}
-# Varied by who knows which arguments stay as they are.
-ONLY_TOLD = {"specialized_args"}
+# Our own plugin for clang is one for LLVM, too.
+PLUGIN = plugin_files([str(library("libMnemePasses.so"))])
+VALUES_SAID = {
+    "bool": True,
+    "uint32_t": 2,
+    "passes": "default<O1>",
+    "specialized_args": "1",
+    "pass_plugins": PLUGIN,
+    "llvm_options": "unroll-threshold=100",
+    "assembler_options": "--fmad=false",
+}
+# Varied by who knows which arguments stay as they are, or who has plugins and options.
+ONLY_TOLD = {"specialized_args", *(one.key for one in CODE_TEXTS)}
 TOLD = SimpleNamespace(
     record=SimpleNamespace(path=CODE),
     instance=SimpleNamespace(dynamic_hash="1", grid_dim=dim3(), block_dim=dim3()),
@@ -129,6 +141,9 @@ def test_configurations_have_these_fields_in_this_order() -> None:
         *(knob.key for knob in knobs()),
     ) == _CONFIGURATION_FIELDS
     assert {knob.key: knob.otherwise for knob in knobs() if knob.is_own} == _OWN_FIELDS
+    assert [(one.key, one.deployed) for one in CODE_TEXTS] == [
+        (knob.key, knob.deployed) for knob in knobs() if knob.is_own and knob.type == "std::string"
+    ][1:]
     defaults = {field.name: field.default for field in fields}
     for knob in knobs():
         assert defaults[knob.key] == OTHER_DEFAULTS.get(knob.key, knob.otherwise)

@@ -30,8 +30,12 @@ def changes_of(given: Mapping[str, Any]) -> ConfigurationChanges:
 
     Args:
         given: Values by the names of parameters; None: not given.
+
+    Raises:
+        InvalidArgument: If there is no such pass plugin.
     """
-    from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415 - `--help` stays light
+    from mneme.code_texts import taken_texts  # noqa: PLC0415 - `--help` stays light
+    from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415
 
     x, y, z = (given.get(name) for name in _GRID)
     i, j, k = (given.get(name) for name in _BLOCK)
@@ -40,4 +44,5 @@ def changes_of(given: Mapping[str, Any]) -> ConfigurationChanges:
         for name, value in given.items()
         if is_of_configuration(name) and name not in (*_GRID, *_BLOCK)
     }
+    values |= taken_texts(given)
     return ConfigurationChanges(grid=(x, y, z), block=(i, j, k), values=values)

@@ -38,6 +38,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "Code": (
             *("specialize", "specialized_args", "specialize_dims", "set_launch_bounds"),
             *("max_threads", "min_blocks_per_sm", "max_registers", "codegen_opt", "ir"),
+            *("pass_plugins", "llvm_options", "assembler_options"),
         ),
         "Measuring and verifying": (
             *("iterations", "warmup", "confidence", "max_iterations", "time_budget", "cold_l2"),
@@ -50,7 +51,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "Code": (
             *("arch", "specialize", "specialized_args", "specialize_dims", "set_launch_bounds"),
             *("max_threads", "min_blocks_per_sm", "max_registers", "codegen_opt"),
-            *("assembler_options", "code_object_version"),
+            *("pass_plugins", "llvm_options", "assembler_options", "code_object_version"),
         ),
         "Files": ("output", "ptx", "ll", "cache"),
     },

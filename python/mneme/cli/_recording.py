@@ -42,7 +42,12 @@ class Words:
     passes: str | None = None
 
 
-def tell_apart(*words: str | None, database: Path | None = None, has_passes: bool = False) -> Words:
+def tell_apart(
+    *words: str | None,
+    database: Path | None = None,
+    has_passes: bool = False,
+    has_plugins: bool = False,
+) -> Words:
     """Tell what each word is; with -rdb, RECORDING is none of them.
 
     A word behind the recording that LLVM takes as a pipeline is PASSES, and KERNEL otherwise.
@@ -52,6 +57,7 @@ def tell_apart(*words: str | None, database: Path | None = None, has_passes: boo
         words: RECORDING, KERNEL and PASSES in this order, each of which may be missing.
         database: The recording, if an option names it.
         has_passes: Whether the verb takes PASSES.
+        has_plugins: Whether plugins bring passes that LLVM does not know.
 
     Raises:
         typer.BadParameter: If no recording is named, or there is a word too much.
@@ -69,12 +75,16 @@ def tell_apart(*words: str | None, database: Path | None = None, has_passes: boo
     kernel = rest[0] if rest else None
     passes = rest[1] if len(rest) > 1 else None
     is_one_kernel = database is not None or recording.is_file()
-    if has_passes and len(rest) == 1 and _is_pipeline(rest[0], recording, is_one_kernel):
+    if (
+        has_passes
+        and len(rest) == 1
+        and _is_pipeline(rest[0], recording, is_one_kernel, has_plugins)
+    ):
         kernel, passes = None, rest[0]
     return Words(recording=recording, kernel=kernel, passes=passes)
 
 
-def _is_pipeline(word: str, recording: Path, is_usual: bool) -> bool:
+def _is_pipeline(word: str, recording: Path, is_usual: bool, has_plugins: bool) -> bool:
     """Whether a word is PASSES, also if it is wrong, which only looks or `is_usual` tell."""
     from mneme import _native  # noqa: PLC0415 - loads native code
     from mneme.errors import InvalidArgument, MnemeError  # noqa: PLC0415
@@ -82,7 +92,7 @@ def _is_pipeline(word: str, recording: Path, is_usual: bool) -> bool:
     with contextlib.suppress(InvalidArgument):
         _native.check_passes(word)
         return is_usual or not _is_name(word, recording)
-    if not is_usual and _LOOKS_LIKE_PIPELINE.search(word) is None:
+    if not (is_usual or has_plugins) and _LOOKS_LIKE_PIPELINE.search(word) is None:
         return False
     from mneme.recording.records import choose  # noqa: PLC0415 - `--help` stays light
 

@@ -21,6 +21,9 @@ __all__ = ["Files", "show", "tell", "to_json"]
 
 _MISMATCHES_SHOWN = 5
 
+# How the compiler's sentences about invalid requests begin.
+_INVALID = ("invalid pass pipeline", "LLVM has no option", "LLVM's option")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
@@ -66,7 +69,7 @@ def tell(
         return ExitCode.OK
     if result.failed:
         _console.say(name + (" ".join(result.error.split()) or "the replay failed"))
-        return _why_failed(config)
+        return _why_failed(config, result)
     _console.say(name + _verdict(result))
     for mismatch in result.mismatches[:_MISMATCHES_SHOWN]:
         _console.say(name + _describe(mismatch))
@@ -107,10 +110,14 @@ def _describe(mismatch: dict[str, Any]) -> str:
     )
 
 
-def _why_failed(config: ExperimentConfiguration) -> ExitCode:
-    """Distinguish an invalid pipeline from a kernel that could not be built or run."""
+def _why_failed(config: ExperimentConfiguration, result: ExperimentResult) -> ExitCode:
+    """Distinguish an invalid request from a kernel that could not be built or run."""
     from mneme import _native  # noqa: PLC0415 - loads native code
 
+    if result.error.startswith(_INVALID):
+        return ExitCode.INVALID_CONFIGURATION
+    if config.pass_plugins:
+        return ExitCode.REPLAY_FAILED
     try:
         _native.check_passes(config.passes)
     except MnemeError as error:

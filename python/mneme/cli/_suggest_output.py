@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mneme.cli import _console
+from mneme.code_texts import CODE_TEXTS
 from mneme.knobs import CODE_NUMBERS
 from mneme.optimize.changes import changes_between
 from mneme.option import flag_of
@@ -114,6 +115,8 @@ def command_of(match: Match, told: Told) -> str:
     for knob in CODE_NUMBERS:
         if (value := config.get(knob.key, knob.default)) != knob.default:
             words += [flag_of(knob.key), str(value)]
+    for text in CODE_TEXTS:
+        words += text.options(str(config.get(text.key, "")))
     if match.is_same and config.get("specialize") and config.get("specialized_args"):
         words += ["--specialized-args", str(config["specialized_args"])]
     words += ["--codegen-opt", str(config.get("codegen_opt", 3)), str(config.get("passes", ""))]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from mneme.bisect.symptom import Symptom
 from mneme.cli import _console
-from mneme.cli._code_numbers import with_code_numbers
+from mneme.cli._code_knobs import with_code_knobs
 from mneme.cli._options import DeviceOption, JsonOption, finite
 from mneme.cli._recording import (
     DatabaseOption,
@@ -47,17 +47,22 @@ class _Launch:
     @property
     def replay(self) -> Sequence[str]:
         """The command, without a pipeline."""
-        from mneme.option import flag_of  # noqa: PLC0415 - `--help` stays light
+        from mneme.code_texts import CODE_TEXTS  # noqa: PLC0415 - `--help` stays light
+        from mneme.option import flag_of  # noqa: PLC0415
 
         words = ["mneme", "replay", "-rdb", str(self.database.absolute()), "-rid", self.record_id]
         if self.device:
             words += ["--device", self.device]
+        texts = {one.key: one for one in CODE_TEXTS}
         for name, value in self.changes.items():
-            words += [flag_of(name)] if value is True else [flag_of(name), str(value)]
+            if name in texts:
+                words += texts[name].options(str(value))
+            else:
+                words += [flag_of(name)] if value is True else [flag_of(name), str(value)]
         return words
 
 
-@with_code_numbers
+@with_code_knobs
 def bisect(
     recording: RecordingArgument = None,
     kernel: KernelArgument = None,
@@ -133,7 +138,7 @@ def bisect(
         Path, typer.Option("-o", "--output", metavar="DIR", help="Where the code is written.")
     ] = Path("mneme-bisect"),
     json: JsonOption = False,
-    **numbers: Optional[int],
+    **knobs: Any,  # noqa: ANN401 - numbers and texts
 ) -> None:
     """Find the run of a pass that makes a pipeline fail, wrong, slower or larger.
 
@@ -143,16 +148,24 @@ def bisect(
     """
     from mneme.bisect import Bisection, BisectOptions  # noqa: PLC0415 - `--help` stays light
     from mneme.bisect.reproducer import culprit_facts, write_reproducer  # noqa: PLC0415
+    from mneme.code_texts import taken_texts  # noqa: PLC0415
     from mneme.measure.tolerance import Tolerance  # noqa: PLC0415
 
-    words = tell_apart(recording, kernel, passes, database=record_database, has_passes=True)
+    texts = taken_texts(knobs)
+    words = tell_apart(
+        *(recording, kernel, passes),
+        database=record_database,
+        has_passes=True,
+        has_plugins=bool(texts["pass_plugins"]),
+    )
     if words.passes is None:
         raise typer.BadParameter("no pipeline is named; say PASSES, as in 'default<O3>'")
     changes: dict[str, object] = {
         "specialize": specialize or None,
         "specialize_dims": specialize_dims or None,
         "codegen_opt": codegen_opt,
-        **numbers,
+        **knobs,
+        **{name: text or None for name, text in texts.items()},
     }
     told = {name: value for name, value in changes.items() if value is not None}
     tolerances = [Tolerance.parse(text) for text in tolerance or ()]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from mneme.cli import _console
-from mneme.cli._code_numbers import with_code_numbers
+from mneme.cli._code_knobs import with_code_knobs
 from mneme.cli._recording import (
     DatabaseOption,
     KernelArgument,
@@ -38,7 +38,7 @@ def _file(*names: str, text: str) -> object:
     return typer.Option(*names, metavar="FILE", help=text, show_default=False)
 
 
-@with_code_numbers
+@with_code_knobs
 def compile_kernel(
     recording: RecordingArgument = None,
     kernel: KernelArgument = None,
@@ -90,15 +90,6 @@ def compile_kernel(
             show_default=False,
         ),
     ] = "",
-    assembler_options: Annotated[
-        str,
-        typer.Option(
-            "--assembler-options",
-            metavar="TEXT",
-            help="More for ptxas, values behind '='.",
-            show_default=False,
-        ),
-    ] = "",
     code_object_version: Annotated[
         Optional[int],
         _number(
@@ -119,13 +110,14 @@ def compile_kernel(
     output: Annotated[Optional[Path], _file("-o", "--output", text="Write the image.")] = None,
     ptx: Annotated[Optional[Path], _file("--ptx", text="Write the PTX, or other assembly.")] = None,
     ll: Annotated[Optional[Path], _file("--ll", text="Write the final IR.")] = None,
-    **numbers: Optional[int],
+    **knobs: Any,  # noqa: ANN401 - numbers and texts
 ) -> None:
     """Compile a recorded kernel, with or without a GPU.
 
     PASSES is default<O3> if it is not given. Prints what the kernel uses and what compiling took as
     JSON on stdout.
     """
+    from mneme.code_texts import taken_texts  # noqa: PLC0415 - `--help` stays light
     from mneme.measure.compile_apart import compile_apart  # noqa: PLC0415
     from mneme.measure.compile_record import CompileOptions  # noqa: PLC0415
 
@@ -134,9 +126,16 @@ def compile_kernel(
         tell_unused(bounds, "without --set-launch-bounds")
     if not specialize:
         tell_unused({"--specialized-args": specialized_args}, "without --specialize")
-    words = tell_apart(recording, kernel, passes, database=record_database, has_passes=True)
+    texts = taken_texts(knobs)
+    words = tell_apart(
+        *(recording, kernel, passes),
+        database=record_database,
+        has_passes=True,
+        has_plugins=bool(texts["pass_plugins"]),
+    )
     passes = "default<O3>" if words.passes is None else words.passes
-    told: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
+    told = {name: value for name, value in knobs.items() if value is not None}
+    told |= texts
     options = CompileOptions(
         target=arch,
         passes=passes,
@@ -147,7 +146,6 @@ def compile_kernel(
         max_threads=max_threads,
         min_blocks_per_sm=min_blocks_per_sm,
         specialized_args=specialized_args,
-        assembler_options=assembler_options,
         code_object_version=code_object_version or 0,
         use_cache=cache,
         want_ir=ll is not None,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from mneme.cli import _replay_output
-from mneme.cli._code_numbers import with_code_numbers
+from mneme.cli._code_knobs import with_code_knobs
 from mneme.cli._configuration import changes_of
 from mneme.cli._options import DeviceOption, finite
 from mneme.cli._recording import (
@@ -62,7 +62,7 @@ Number = Optional[int]
 Flag = Optional[bool]
 
 
-@with_code_numbers
+@with_code_knobs
 def replay(
     ctx: typer.Context,
     recording: RecordingArgument = None,
@@ -242,7 +242,7 @@ def replay(
         typer.Option("--reset-mode", help="Accepted and ignored.", hidden=True),
     ] = None,
     json: Annotated[bool, typer.Option("--json", hidden=True)] = True,
-    **numbers: Optional[int],
+    **knobs: Any,  # noqa: ANN401 - numbers and texts
 ) -> None:
     """Run a recorded kernel again, verify it and measure it.
 
@@ -257,14 +257,19 @@ def replay(
     del json, reset_mode
     # These are in `ctx.params`, as is every option that is a field of configurations.
     del grid_dim_x, grid_dim_y, grid_dim_z, block_dim_x, block_dim_y, block_dim_z
-    del shared_mem, specialize_dims, codegen_opt, numbers
+    del shared_mem, specialize_dims, codegen_opt, knobs
     if not set_launch_bounds:
         bounds = {"--max-threads": max_threads, "--min-threads-per-block": min_blocks_per_sm}
         tell_unused(bounds, "without --set-launch-bounds")
     if not specialize:
         tell_unused({"--specialized-args": specialized_args}, "without --specialize")
     tolerances = [Tolerance.parse(text) for text in tolerance or ()]
-    words = tell_apart(recording, kernel, passes, database=record_database, has_passes=True)
+    words = tell_apart(
+        *(recording, kernel, passes),
+        database=record_database,
+        has_passes=True,
+        has_plugins=bool(ctx.params.get("pass_plugins")),
+    )
     changes = changes_of({**ctx.params, "passes": words.passes})
     how = HowToReplay(
         iterations=iterations,

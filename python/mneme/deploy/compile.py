@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mneme.code_texts import CODE_TEXTS
 from mneme.errors import MnemeError
 from mneme.knobs import CODE_NUMBERS
 
@@ -23,7 +24,11 @@ _MOST_PROCESSES = 8
 _USUAL_PIPELINE = "default<O3>"
 _CODE_NUMBERS = tuple(one.key for one in CODE_NUMBERS)
 # What decides whether code compiles; values and dimensions hardly matter.
-_DECISIVE = ("pipeline", "codegen_opt_level", "launch_bounds", "specialize_dims", *_CODE_NUMBERS)
+_CODE_TEXTS = tuple(one.key for one in CODE_TEXTS)
+_DECISIVE = (
+    *("pipeline", "codegen_opt_level", "launch_bounds", "specialize_dims"),
+    *(*_CODE_NUMBERS, *_CODE_TEXTS),
+)
 
 
 def compile_variants(
@@ -55,7 +60,8 @@ def _why_not(variant: TunedVariant, program: EmbeddedKernel) -> str:
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     try:
-        _native.check_passes(variant.pipeline)
+        if not variant.pass_plugins:  # they bring names of their own
+            _native.check_passes(variant.pipeline)
     except MnemeError as error:
         return f": {error}"
     # Code that is linked with other units, or for a target this compiler lacks, cannot be tried.
@@ -99,6 +105,7 @@ def _compile(variant: TunedVariant, program: EmbeddedKernel) -> None:
         options_json=program.options,
         placed_globals=dict.fromkeys(program.variables, 0) if arch != "cpu" else {},
         code_numbers={key: getattr(variant, key) for key in _CODE_NUMBERS},
+        **{key: getattr(variant, key) for key in _CODE_TEXTS},
         **_values(variant, program),
         apart_seconds=_SECONDS,
         **dims,

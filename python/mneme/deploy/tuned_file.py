@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme.code_texts import CODE_TEXTS
 from mneme.deploy.tuned_variant import TunedVariant, remark, said_in
 from mneme.errors import InvalidArgument, MnemeError
 from mneme.files.json_object import read_json_object
@@ -68,11 +69,14 @@ class TunedKernel:
                 "StaticHash",
                 "CodeHash",
             )
-            numbers = (one.deployed for one in CODE_NUMBERS)
-            extra = {key: own_keys.get(key) for key in (*numbers, *keys)}
+            knobs = (one.deployed for one in (*CODE_NUMBERS, *CODE_TEXTS))
+            extra = {key: own_keys.get(key) for key in (*knobs, *keys)}
             return {**entry, **{k: v for k, v in extra.items() if v != plain.get(k)}}
-        # Existing tools fail at our own passes, and do not prepare code for structurizecfg.
+        # Existing tools fail at our own passes and those of plugins, and do not prepare code for
+        # structurizecfg.
         entry["Pipeline"] = with_what_structurizecfg_needs(without_unrolling(main.pipeline))
+        if main.pass_plugins:
+            entry["Pipeline"] = TunedVariant().pipeline
         # They make every scalar a constant, so changing ones need a binary per value.
         entry["SpecializeArgs"] = main.fixes_every_scalar
         own: dict[str, Any] = {"Version": 1, "DemangledName": self.demangled_name}

@@ -367,6 +367,7 @@ def make_variant(
     return TunedVariant(
         **{one.name: getattr(config, one.configured) for one in FLAT_KEYS},
         **config.code_numbers(),
+        **config.code_texts(),
         specialized_args=constants,
         match=match,
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mneme.arguments import ArgKind, Argument
+from mneme.code_texts import CODE_TEXTS
 from mneme.knobs import CODE_NUMBERS, FixedCodeNumbers
 from mneme.mneme_types import dim3
 
@@ -56,6 +57,8 @@ FLAT_KEYS: Final = (
 """In the order of files."""
 
 _OWN_KEYS: Final = tuple(FlatKey(one.deployed, one.key, one.key) for one in CODE_NUMBERS)
+_TEXT_KEYS: Final = tuple(FlatKey(one.deployed, one.key, one.key) for one in CODE_TEXTS)
+_KEYS: Final = (*FLAT_KEYS, *_OWN_KEYS, *_TEXT_KEYS)
 
 
 def said_in(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -291,6 +294,15 @@ class TunedVariant(FixedCodeNumbers):
     min_blocks_per_sm: int = 0
     """Blocks that must fit on a multiprocessor; 0: no requirement."""
 
+    pass_plugins: str = ""
+    """Files of LLVM pass plugins, as in configurations."""
+
+    llvm_options: str = ""
+    """Options of LLVM, divided by blanks."""
+
+    assembler_options: str = ""
+    """Options of ptxas, divided by blanks."""
+
     specialized_args: tuple[str, ...] | None = None
     """Arguments, "2", and members of structures, "0+8"; None: every scalar argument."""
 
@@ -344,6 +356,7 @@ class TunedVariant(FixedCodeNumbers):
         values = {
             **self.flat_json(),
             **{one.key: getattr(self, one.name) for one in _OWN_KEYS},
+            **{one.key: text for one in _TEXT_KEYS if (text := getattr(self, one.name))},
             "Match": self.match.to_json(),
             "Guards": list(self.guards),
         }
@@ -362,7 +375,7 @@ class TunedVariant(FixedCodeNumbers):
     def from_json(cls, data: Mapping[str, Any], *, weight: float = 0) -> TunedVariant:
         """Read a variant; `weight` is the one that is not said."""
         said = said_in(data)
-        told = {one.name: said[one.key] for one in (*FLAT_KEYS, *_OWN_KEYS) if one.key in said}
+        told = {one.name: said[one.key] for one in _KEYS if one.key in said}
         told.setdefault("pipeline", f"default<O{remark(said.get('OptLevel'), '3')}>")
         return cls(
             **told,

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncReplayExecutor", "EvalFuture", "TuneWorkerHandle", "as_completed"]
 
+# Of the limit of a compilation or a replay: what ends first can say more.
+_PART_OF_PLUGINS = 0.9
 # Number of compiled configurations that may wait for each worker.
 _READY_AHEAD = 4
 _CANCEL_SECONDS = 5.0
@@ -99,6 +101,9 @@ class AsyncReplayExecutor(SubmittingExecutor):
         self._own_cache: tempfile.TemporaryDirectory[str] | None = None
         compilers = _compilers(devices) if compile_workers is None else compile_workers
         environment = self._cache_environment() if compilers else {}
+        # Pass plugins are compiled with in processes of their own, whose end says which they were.
+        limit = _PART_OF_PLUGINS * min(compile_timeout, timeout or compile_timeout)
+        environment["MNEME_COMPILE_TIMEOUT"] = f"{limit:g}"
         # Processes are started at any time, and the caller may have changed the directory by then.
         spec = WorkerSpec(
             record_db=path.absolute(),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mneme.code_texts import present_plugins
 from mneme.measure.child import ChildSpec
 from mneme.measure.worker import Lifecycle, Refusal, Request, Worker
 
@@ -87,8 +88,10 @@ class CompileRequest:
 
     def key(self) -> Hashable:
         """Return a key that differs whenever the code may differ, and rarely otherwise."""
+        plugins = self.configuration.pass_plugins
+        contents = present_plugins(plugins) if plugins else ""
         code = self.configuration.code_key()
-        return (code, self.target, self.ir, self.launch, self.wants_texts)
+        return (code, contents, self.target, self.ir, self.launch, self.wants_texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,6 @@ class CompileOptions(ExperimentConfiguration):
     min_blocks_per_sm: int = 0
     """Blocks that must fit on a multiprocessor."""
 
-    assembler_options: str = ""
-    """Further options for ptxas, separated by blanks."""
-
     code_object_version: int = 0
     """Version of code objects for AMD GPUs, 4 to 6; 0: what the program was built for."""
 
@@ -136,7 +133,6 @@ def compile_record(
                 "use_cache": wanted.use_cache,
             }
         ),
-        assembler_options=wanted.assembler_options,
         code_object_version=wanted.code_object_version,
     )
     statistics = json.loads(compiled["statistics"])

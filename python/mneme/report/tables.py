@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme.code_texts import CODE_TEXTS
 from mneme.knobs import CODE_NUMBERS
 from mneme.report import figures
 from mneme.report.results import BASELINE
@@ -49,6 +50,7 @@ _SETTINGS = {
     "min_blocks_per_sm": "fewest blocks per multiprocessor",
     **{one.key: one.label for one in CODE_NUMBERS},
     "specialized_args": "arguments that are specialised",
+    **{one.key: one.label for one in CODE_TEXTS},
     "prune": "pruned",
     "internalize": "internalised",
 }
@@ -235,6 +237,7 @@ def _flags(config: Mapping[str, Any]) -> str:
         for one in CODE_NUMBERS
         if config.get(one.key, one.default) != one.default
     ]
+    words += [f"{one.label} {config[one.key]}" for one in CODE_TEXTS if config.get(one.key)]
     return ", ".join(words)
 
 

@@ -9,6 +9,7 @@ from mneme.devices import DeviceLimits, device_limits
 from mneme.knobs import CODE_NUMBERS
 from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.pipelines.unrolling import with_unrolling
+from mneme.search.code_choices import with_plugin_passes
 from mneme.search.configurations import dims_from, shape_text
 from mneme.search.custom_spaces import (
     describe_search_space,
@@ -26,7 +27,7 @@ from mneme.search.params import (
     FixedParam,
     IntRangeParam,
 )
-from mneme.search.pass_choices import LEVELS
+from mneme.search.pass_choices import LEVELS, needs_plugins
 from mneme.search.pipeline_param import PipelineParam
 from mneme.search.ranges import parse_key_value_args, parse_range
 from mneme.search.recorded_code import has_loops, recorded_ir, takes_any_grid, why_launch_stays
@@ -60,6 +61,7 @@ __all__ = [
 
 _DRAWN: Final = "drawn"
 _DRAWS: Final = 8
+_PLUGIN_PASSES: Final = "plugin_passes"
 # Threads a multiprocessor holds at most, on every GPU so far.
 _MOST_RESIDENT_THREADS: Final = 2048
 # Blocks for each multiprocessor, for kernels that take any number of blocks.
@@ -99,6 +101,10 @@ class BuiltinTuneSearchSpace(SearchSpace):
         )
         self.pipelines = self.options.pipelines()
         self._codegen = self.options.codegen_opt()
+        self._plugins = self.options.plugins()
+        self._of_plugins = [one for one in self.pipelines if self._plugins and needs_plugins(one)]
+        self._plugin_choices = self.options.plugin_choices()
+        self._code_options = self.options.code_options()
         self._constants = _constants_of(recorded_kernel)
         self._can_specialize = self._constants is None or bool(self._constants)
         ir = recorded_ir(recorded_kernel)
@@ -117,6 +123,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
         block = dims_from(params["block_shape"])
         has_bounds = params["set_launch_bounds"]
         most = params["max_threads"]
+        pipeline = params["pipeline"] if params["passes"] == _DRAWN else params["passes"]
         return ExperimentConfiguration(
             grid=grid_of(self.launch, block, params["blocks"]),
             block=block,
@@ -126,14 +133,27 @@ class BuiltinTuneSearchSpace(SearchSpace):
             max_threads=block.volume if most == BLOCK_THREADS else most,
             min_blocks_per_sm=params["min_blocks_per_sm"],
             specialize_dims=params["specialize_dims"],
-            passes=with_unrolling(
-                params["pipeline"] if params["passes"] == _DRAWN else params["passes"],
-                params["unroll"],
+            passes=with_plugin_passes(
+                with_unrolling(pipeline, params["unroll"]), params.get(_PLUGIN_PASSES, "")
             ),
+            pass_plugins=self._plugins_for(pipeline, params.get(_PLUGIN_PASSES, "")),
             codegen_opt=params["codegen_opt"],
             specialized_args=params.get("specialized_args", ""),
             **{one.key: params[one.key] for one in CODE_NUMBERS},
+            **self._options_of(params),
         )
+
+    def _plugins_for(self, pipeline: str, choice: str) -> str:
+        return self._plugins if choice or pipeline in self._of_plugins else ""
+
+    def _options_of(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return options of LLVM and ptxas: those of all configurations, and those chosen."""
+        return {
+            field: " ".join(
+                one for one in (fixed, *(params[f"{field} {name}"] for name in chosen)) if one
+            )
+            for field, (fixed, chosen) in self._code_options.items()
+        }
 
     def constraints(self, x: ExperimentConfiguration) -> bool:
         """Whether the device can run a configuration as its launch bounds say."""
@@ -152,6 +172,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
             max_threads=0,
             min_blocks_per_sm=0,
             passes=self.pipelines[0],
+            pass_plugins=self._plugins_for(self.pipelines[0], ""),
             codegen_opt=self._codegen[1],
         )
 
@@ -252,6 +273,13 @@ class BuiltinTuneSearchSpace(SearchSpace):
             _number("max_threads", most, when=bounded, otherwise=0)
             if isinstance(most, tuple)
             else _choice("max_threads", most, when=bounded, otherwise=0),
+        ]
+        if self._plugins:
+            params.append(_choice(_PLUGIN_PASSES, self._plugin_choices))
+        params += [
+            _choice(f"{field} {name}", values)
+            for field, (_, chosen) in self._code_options.items()
+            for name, values in chosen.items()
         ]
         if options.specialized_args is not None:
             chosen: Condition = {"specialize": True}

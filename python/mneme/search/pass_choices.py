@@ -20,6 +20,7 @@ __all__ = [
     "checked_pipelines",
     "known_pipelines",
     "near_good_pipelines",
+    "needs_plugins",
     "read_pipeline_file",
 ]
 
@@ -53,19 +54,38 @@ PROVEN = (
 effect (benchmarks/pipelines.py). Those that help most come first."""
 
 
-def checked_pipelines(pipelines: Sequence[str]) -> list[str]:
+def checked_pipelines(pipelines: Sequence[str], plugins: str = "") -> list[str]:
     """Return pipelines, each once.
 
+    Args:
+        pipelines: The pipelines.
+        plugins: Pass plugins whose passes they may name, as in configurations.
+
     Raises:
-        InvalidArgument: If LLVM does not know one.
+        InvalidArgument: If neither LLVM nor a plugin knows one.
+        BackendUnavailable: If a plugin that one needs cannot be loaded.
     """
     from mneme import _native  # noqa: PLC0415 - loads the compiler
 
     for pipeline in pipelines:
         if not isinstance(pipeline, str):
             raise InvalidArgument(f"a pass pipeline has to be a text, not {pipeline!r}")
-        _native.check_passes(pipeline)
+        if not plugins:
+            _native.check_passes(pipeline)
+        elif needs_plugins(pipeline):
+            _native.check_passes(pipeline, plugins)
     return list(dict.fromkeys(pipelines))
+
+
+def needs_plugins(pipeline: str) -> bool:
+    """Whether LLVM alone does not know a pipeline."""
+    from mneme import _native  # noqa: PLC0415 - loads the compiler
+
+    try:
+        _native.check_passes(pipeline)
+    except InvalidArgument:
+        return True
+    return False
 
 
 def known_pipelines(pipelines: Sequence[str]) -> list[str]:

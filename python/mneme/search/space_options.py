@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from mneme.arguments import argument_paths
+from mneme.code_texts import plugin_files, taken_texts
 from mneme.errors import InvalidArgument
 from mneme.knobs import CODE_NUMBERS, SearchedCodeNumbers
+from mneme.search.code_choices import check_llvm_options, option_choices, plugin_choices
 from mneme.search.pass_choices import (
     LEVELS,
     PROVEN,
@@ -171,6 +174,25 @@ class SpaceOptions(SearchedCodeNumbers):
     max_threads_policy: str = BLOCK_THREADS
     """One of `MAX_THREADS_POLICIES`."""
 
+    pass_plugins: str | Sequence[str] = ()
+    """Files of LLVM pass plugins; a configuration has them where it names one of their passes."""
+
+    plugin_passes: str | Sequence[str] = ()
+    """Their passes to choose from, in or without a place: "my-pass", "my-pass,*", "*,my-pass".
+    Empty: those the plugins say."""
+
+    llvm_options: str | Sequence[str] = ()
+    """Options of LLVM for all configurations but the baseline."""
+
+    llvm_choices: str | Sequence[str] = ()
+    """Options of LLVM with values to choose from: "unroll-threshold=100,300"."""
+
+    assembler_options: str | Sequence[str] = ()
+    """Options of ptxas for all configurations but the baseline."""
+
+    assembler_choices: str | Sequence[str] = ()
+    """Options of ptxas with values to choose from."""
+
     codegen_method: object = None
     """Accepted from older scripts and ignored."""
 
@@ -224,15 +246,43 @@ class SpaceOptions(SearchedCodeNumbers):
         """
         preset = PRESETS[self.preset]
         if self.fixed_passes is not None:
-            return checked_pipelines([self.fixed_passes])
+            return checked_pipelines([self.fixed_passes], self.plugins())
         given = [self.passes] if isinstance(self.passes, str) else list(self.passes or ())
         if self.pipeline_file:
             given += read_pipeline_file(self.pipeline_file)
         if given:
-            return checked_pipelines(given)
+            return checked_pipelines(given, self.plugins())
         near = near_good_pipelines(preset.near_good) if preset.near_good else ()
         proven, levels = known_pipelines(PROVEN[: preset.proven]), LEVELS[1 : preset.levels]
         return list(dict.fromkeys((LEVELS[0], *proven, *levels, *near)))
+
+    def plugins(self) -> str:
+        """Return the pass plugins as configurations name them."""
+        return plugin_files(_listed(self.pass_plugins))
+
+    def plugin_choices(self) -> list[str]:
+        """Return what is chosen of plugins; see `code_choices.plugin_choices`."""
+        return plugin_choices(self.plugins(), _listed(self.plugin_passes))
+
+    def code_options(self) -> dict[str, tuple[str, dict[str, list[str]]]]:
+        """Return fixed options, and choices by name, of LLVM and ptxas by field of configurations.
+
+        Raises:
+            InvalidArgument: If LLVM, with the plugins, does not have an option or a value.
+        """
+        llvm = option_choices("--mllvm-choice", _listed(self.llvm_choices))
+        ptxas = option_choices("--ptxas-choice", _listed(self.assembler_choices))
+        fixed = taken_texts(
+            {
+                "llvm_options": _listed(self.llvm_options),
+                "assembler_options": _listed(self.assembler_options),
+            }
+        )
+        check_llvm_options([fixed["llvm_options"], *chain(*llvm.values())], self.plugins())
+        return {
+            "llvm_options": (fixed["llvm_options"], llvm),
+            "assembler_options": (fixed["assembler_options"], ptxas),
+        }
 
     def unroll_counts(self) -> tuple[int, ...]:
         """Return how often loops are unrolled; an only pipeline stays as it is."""
@@ -285,6 +335,10 @@ class SpaceOptions(SearchedCodeNumbers):
         given: str | None = getattr(self, f"{name}_space")
         usual: str = getattr(PRESETS[self.preset], name)
         return _ON_OFF[given or usual]
+
+
+def _listed(told: str | Sequence[str]) -> list[str]:
+    return [told] if isinstance(told, str) else list(told)
 
 
 def _known(what: str, word: object, known: Collection[str]) -> None:

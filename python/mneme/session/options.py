@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme.code_texts import plugin_files
 from mneme.errors import InvalidArgument
 from mneme.files.redaction import redacted
 from mneme.knobs import SearchedCodeNumbers
@@ -281,6 +282,49 @@ class TuneOptions(SearchedCodeNumbers):
         None, _SPACE, "Accepted and ignored.", metavar="NAME", hidden=True
     )
 
+    pass_plugins: Sequence[str] = option(
+        (),
+        _SPACE,
+        "An LLVM pass plugin, whose passes are tried; may be repeated.",
+        names=("--pass-plugin",),
+        metavar="FILE",
+    )
+    plugin_passes: Sequence[str] = option(
+        (),
+        _SPACE,
+        "Passes of the plugins to choose from: my-pass, or my-pass,* before the pipeline only.",
+        shown="those that the plugins say",
+        metavar="P...",
+    )
+    llvm_options: Sequence[str] = option(
+        (),
+        _SPACE,
+        "For LLVM, in all configurations but the baseline; may be repeated.",
+        names=("--mllvm",),
+        metavar="OPTION",
+    )
+    llvm_choices: Sequence[str] = option(
+        (),
+        _SPACE,
+        "Values of such an option to choose from; may be repeated.",
+        names=("--mllvm-choice",),
+        metavar="NAME=V,W..",
+    )
+    assembler_options: Sequence[str] = option(
+        (),
+        _SPACE,
+        "For ptxas, in all configurations but the baseline; may be repeated.",
+        names=("--ptxas",),
+        metavar="OPTION",
+    )
+    assembler_choices: Sequence[str] = option(
+        (),
+        _SPACE,
+        "Values of such an option to choose from; may be repeated.",
+        names=("--ptxas-choice",),
+        metavar="NAME=V,W..",
+    )
+
     specialize_space: str | None = option(
         None, _SPACE, "whether scalar arguments become constants.", choices=_ON_OFF
     )
@@ -384,6 +428,8 @@ class TuneOptions(SearchedCodeNumbers):
         self._check_models()
         for text in self.tolerance:
             Tolerance.parse(text)
+        # By content: what goes on later finds out whether they are the same.
+        self.pass_plugins = tuple(plugin_files([one]) for one in self.pass_plugins)
         self._check_numbers()
         self._check_objectives()
         self._check_trials()

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["check_trusted", "is_own"]
 
+# Options that load code, or can name files for LLVM and ptxas to write.
+_REPEATED = {
+    "pass_plugins": "--pass-plugin",
+    "llvm_options": "--mllvm",
+    "llvm_choices": "--mllvm-choice",
+    "assembler_options": "--ptxas",
+    "assembler_choices": "--ptxas-choice",
+}
+
 
 def is_own(path: Path) -> bool:
     """Whether a file was written by this user or by root, and others cannot write to it."""
@@ -44,10 +53,7 @@ def check_trusted(path: Path, stored: Mapping[str, Any], given: Mapping[str, Any
     asked = [name for name in stored if _leads_outside(name, stored[name]) and name not in given]
     if asked:
         # The user may paste this into a shell without checking it.
-        again = " ".join(
-            f"--{name.replace('_', '-')} {shlex.quote(visible(redacted(str(stored[name]))))}"
-            for name in asked
-        )
+        again = " ".join(_said(name, stored[name]) for name in asked)
         raise InvalidArgument(
             f"'{path}' is not your own file, and names code to load or places to write to; if you "
             f"trust it, say it again: {again}"
@@ -57,4 +63,14 @@ def check_trusted(path: Path, stored: Mapping[str, Any], given: Mapping[str, Any
 def _leads_outside(name: str, value: object) -> bool:
     if name == "sampler":
         return ":" in str(value)
-    return name in ("space_module", "optuna_storage", "proteus_output") and bool(value)
+    names = ("space_module", "optuna_storage", "proteus_output", *_REPEATED)
+    return name in names and bool(value)
+
+
+def _said(name: str, value: object) -> str:
+    """Return the words of a command line that give an option."""
+    flag = _REPEATED.get(name, f"--{name.replace('_', '-')}")
+    values = value if isinstance(value, list | tuple) else (value,)
+    # Some options of ptxas begin with dashes.
+    between = "=" if name in _REPEATED else " "
+    return " ".join(f"{flag}{between}{shlex.quote(visible(redacted(str(one))))}" for one in values)

@@ -129,6 +129,8 @@ struct RawRequest {
                   (request.wantTrace ? MNEME_OUTPUT_TRACE : 0u) |
                   (request.wantShape ? MNEME_OUTPUT_SHAPE : 0u) |
                   (request.wantStages ? MNEME_OUTPUT_LINKED_IR | MNEME_OUTPUT_INPUT_IR : 0u);
+    if (request.wantCheck)
+      raw.outputs = MNEME_OUTPUT_CHECK;
     raw.timeTraceGrain = request.timeTraceGrain;
     raw.modules = modules.data();
     raw.moduleCount = modules.size();
@@ -150,6 +152,7 @@ struct RawRequest {
     raw.lambdaValueCount = lambdas.size();
     raw.passPlugins = plugins.data();
     raw.passPluginCount = plugins.size();
+    raw.llvmOptions = request.llvmOptions.c_str();
   }
 
   std::vector<mneme_bytes> modules;

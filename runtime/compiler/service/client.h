@@ -73,6 +73,7 @@ struct Request {
   uint32_t member = otherwise;
 #include "runtime/core/abi/knobs.def"
   std::string assemblerOptions;
+  std::string llvmOptions;
   bool wantIr = false;
   bool wantAssembly = false;
   bool boundIndices = false;
@@ -80,6 +81,7 @@ struct Request {
   bool wantShape = false; ///< in the statistics
   /// The statistics have what the kernel leaves in memory (module/elements.h), and no code is made.
   bool wantElements = false;
+  bool wantCheck = false; ///< of `passes` with `plugins`, and of `llvmOptions`; nothing is made
   /// File name of the entry in the cache; empty: made of the key.
   std::string cacheName = {};
   std::string symbol;
@@ -134,7 +136,8 @@ Result compile(const Request& request);
 /// descriptors of its own (own_descriptors.h).
 Result compileCached(const Request& request);
 
-/// \throws Error{InvalidArgument} naming the offending pass.
+/// \throws Error{InvalidArgument} naming the offending pass. checkPassesOf() in service.h does so
+/// with pass plugins.
 void checkPasses(const std::string& passes);
 
 /// JSON of mneme_compile_version().

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/compiler/service/pass_plugin_files.h"
 #include "runtime/core/base/error.h"
 
 namespace mneme::compile {
@@ -78,6 +79,9 @@ Request toRequest(KernelSource source, const Knobs& knobs, const mneme_dim3& gri
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   request.member = knobs.member;
 #include "runtime/core/abi/knobs.def"
+  request.plugins = passPluginsIn(knobs.passPlugins);
+  request.llvmOptions = knobs.llvmOptions;
+  request.assemblerOptions = knobs.assemblerOptions;
   if (knobs.setLaunchBounds)
     setLaunchBounds(request, knobs, block);
   request.specializeDims = knobs.specializeDims;

@@ -120,6 +120,7 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
        {request.wantIr, request.wantAssembly, request.wantShape, request.wantElements})
     packer.add(uint64_t{isWanted});
   packer.add(bytesOf(request.assemblerOptions));
+  packer.add(bytesOf(request.llvmOptions));
   packer.add(uint64_t{request.placedGlobals.size()});
   for (const GlobalPlace& place : request.placedGlobals) {
     packer.add(bytesOf(place.name));
@@ -151,10 +152,8 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
     packer.add(std::span<const std::byte>(lambda.value));
   }
   packer.add(uint64_t{request.plugins.size()});
-  for (const PassPlugin& plugin : request.plugins) {
-    packer.add(bytesOf(plugin.path));
+  for (const PassPlugin& plugin : request.plugins) // wherever the file is
     packer.add(plugin.contentHash);
-  }
   return hash128(packer.packed());
 }
 

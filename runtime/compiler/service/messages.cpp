@@ -12,7 +12,7 @@ struct Head {
   uint64_t checksumHigh;
 };
 
-constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', 'A'};
+constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', 'B'};
 constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '6'};
 
 std::string sealed(const char (&magic)[8], const Packer& packer) {
@@ -53,6 +53,7 @@ template <typename R, typename Visit> void visitNumbers(R& request, Visit&& visi
   visit(request.wantTrace);
   visit(request.wantShape);
   visit(request.wantElements);
+  visit(request.wantCheck);
   visit(request.timeTraceGrain);
   visit(request.wantStages);
 }
@@ -70,9 +71,9 @@ std::string packRequest(const Request& request) {
   packer.add(uint64_t{request.mlir.pipelines.size()});
   for (const std::string& pipeline : request.mlir.pipelines)
     packer.add(bytesOf(pipeline));
-  for (const std::string* text :
-       {&request.mlir.opt, &request.mlir.translate, &request.kernel, &request.target,
-        &request.passes, &request.optionsJson, &request.assemblerOptions, &request.symbol})
+  for (const std::string* text : {&request.mlir.opt, &request.mlir.translate, &request.kernel,
+                                  &request.target, &request.passes, &request.optionsJson,
+                                  &request.assemblerOptions, &request.llvmOptions, &request.symbol})
     packer.add(bytesOf(*text));
   visitNumbers(request, [&](uint64_t number) { packer.add(number); });
   packer.add(uint64_t{request.specializedArgs.size()});
@@ -97,8 +98,10 @@ std::string packRequest(const Request& request) {
     packer.add(place.address);
   }
   packer.add(uint64_t{request.plugins.size()});
-  for (const PassPlugin& plugin : request.plugins)
+  for (const PassPlugin& plugin : request.plugins) {
     packer.add(bytesOf(plugin.path));
+    packer.add(plugin.contentHash);
+  }
   return sealed(kRequestMagic, packer);
 }
 
@@ -117,9 +120,9 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
   request.mlir.pipelines.resize(unpacker.takeCount());
   for (std::string& pipeline : request.mlir.pipelines)
     unpacker.take(pipeline);
-  for (std::string* text :
-       {&request.mlir.opt, &request.mlir.translate, &request.kernel, &request.target,
-        &request.passes, &request.optionsJson, &request.assemblerOptions, &request.symbol})
+  for (std::string* text : {&request.mlir.opt, &request.mlir.translate, &request.kernel,
+                            &request.target, &request.passes, &request.optionsJson,
+                            &request.assemblerOptions, &request.llvmOptions, &request.symbol})
     unpacker.take(*text);
   visitNumbers(request, [&](auto& number) {
     number = static_cast<std::remove_reference_t<decltype(number)>>(unpacker.takeNumber());
@@ -147,8 +150,10 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
     place.address = unpacker.takeNumber();
   }
   request.plugins.resize(unpacker.takeCount());
-  for (PassPlugin& plugin : request.plugins)
+  for (PassPlugin& plugin : request.plugins) {
     unpacker.take(plugin.path);
+    plugin.contentHash = unpacker.takeNumber();
+  }
   if (!unpacker.isGood())
     return std::nullopt;
   return request;

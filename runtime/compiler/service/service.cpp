@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <unistd.h>
@@ -12,9 +13,12 @@
 #include "runtime/compiler/service/disk_cache.h"
 #include "runtime/compiler/service/library_identity.h"
 #include "runtime/compiler/service/messages.h"
+#include "runtime/compiler/service/pass_plugin_files.h"
 #include "runtime/compiler/service/source.h"
 #include "runtime/compiler/service/turn.h"
+#include "runtime/core/base/environment.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/base/hash.h"
 #include "runtime/core/base/log.h"
 #include "runtime/core/base/own_descriptors.h"
 
@@ -24,6 +28,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kSignalBase = 128; // of Reply::exitCode
+constexpr const char* kTimeoutVariable = "MNEME_COMPILE_TIMEOUT";
+constexpr double kReplayTimeoutSeconds = 60;
 
 /// The program's command line: the library and the assembler this process has found and made keys
 /// of, since the program would look from another place; and this process, with which it ends.
@@ -42,20 +48,25 @@ std::vector<std::string> argumentsFor(const Request& request, const std::string&
 }
 
 [[noreturn]] void throwDied(const Request& request, const Reply& ended, double timeoutSeconds) {
-  const std::string what = "the compiler process for kernel '" + request.kernel + "' ";
+  const std::string what = request.wantCheck
+                               ? "the compiler process "
+                               : "the compiler process for kernel '" + request.kernel + "' ";
+  const std::string plugins =
+      request.plugins.empty() ? "" : "; it ran the pass plugin " + namesOf(request.plugins);
   if (!ended.messages.empty())
     log(LogLevel::Info, what + "wrote: " + ended.messages);
   if (ended.isTimedOut)
     throw ProcessError(ErrorCode::CompileFailed, what + "was ended after " +
                                                      std::to_string(std::lround(timeoutSeconds)) +
-                                                     " seconds");
+                                                     " seconds" + plugins);
   if (ended.exitCode > kSignalBase) {
     const int signal = ended.exitCode - kSignalBase;
     const char* name = strsignal(signal);
     throw ProcessError(ErrorCode::CompileFailed, what + "died of signal " + std::to_string(signal) +
-                                                     " (" + (name ? name : "unknown") + ")");
+                                                     " (" + (name ? name : "unknown") + ")" +
+                                                     plugins);
   }
-  throw ProcessError(ErrorCode::CompileFailed, what + "ended without an answer");
+  throw ProcessError(ErrorCode::CompileFailed, what + "ended without an answer" + plugins);
 }
 
 double milliseconds(Clock::time_point start) {
@@ -82,6 +93,14 @@ Reply ask(const CompilerCommand& command, const std::string& request, double tim
   }
 }
 
+/// A process keeps the first plugins it has loaded: others get one of their own.
+std::string textOf(const std::vector<PassPlugin>& plugins) {
+  std::string text;
+  for (const PassPlugin& plugin : plugins)
+    text += ' ' + plugin.path + '@' + toHex(plugin.contentHash);
+  return text;
+}
+
 Result compileInProcess(const Request& request, const ServiceOptions& options,
                         const std::string& library, const std::string& identity) {
   const std::string program = compileProgramPath();
@@ -89,10 +108,11 @@ Result compileInProcess(const Request& request, const ServiceOptions& options,
     throw ProcessError(ErrorCode::NotFound,
                        "the program 'mneme-jit-compile' is not installed beside '" + library +
                            "'; set MNEME_COMPILE_PROGRAM to its path");
+  checkUnchanged(request.plugins);
   const auto start = Clock::now();
   bool diedOnce = false;
-  Reply reply = ask({program, argumentsFor(request, library), identity}, packRequest(request),
-                    options.timeoutSeconds, diedOnce);
+  Reply reply = ask({program, argumentsFor(request, library), identity + textOf(request.plugins)},
+                    packRequest(request), options.timeoutSeconds, diedOnce);
   if (!reply.answer)
     throwDied(request, reply, options.timeoutSeconds);
   if (reply.answer->code != ErrorCode::Ok)
@@ -150,10 +170,44 @@ std::optional<Result> stored(const Request& request, const ServiceOptions& optio
   return identity.empty() ? std::nullopt : upToDate(levels, cacheKey(request, identity));
 }
 
+double replayTimeout() {
+  const char* text = environmentValue(kTimeoutVariable);
+  if (!text || !*text)
+    return kReplayTimeoutSeconds;
+  char* end = nullptr;
+  const double seconds = strtod(text, &end);
+  if (*end == '\0' && seconds > 0 && std::isfinite(seconds))
+    return seconds;
+  noticeOnce(std::string(kTimeoutVariable) + " is '" + text +
+             "', which is not a number of seconds; 60 is used");
+  return kReplayTimeoutSeconds;
+}
+
 } // namespace
 
 Result compileApart(const Request& request, const ServiceOptions& options) {
   return apart([&] { return storedOrCompiled(request, options); });
+}
+
+Result compileForReplay(const Request& request, bool useCache) {
+  if (request.plugins.empty())
+    return useCache ? compileCached(request) : compile(request);
+  ServiceOptions options{.cacheDirectory = {}, .cacheBytes = cacheBytesLimit()};
+  options.timeoutSeconds = replayTimeout();
+  if (useCache)
+    options.cacheDirectory = cacheDirectory().value_or("");
+  return compileApart(request, options);
+}
+
+void checkPassesOf(const std::vector<PassPlugin>& plugins, const std::string& passes,
+                   const std::string& llvmOptions) {
+  Request request;
+  request.modules.emplace_back();
+  request.passes = passes;
+  request.plugins = plugins;
+  request.llvmOptions = llvmOptions;
+  request.wantCheck = true;
+  compileForReplay(request, /*useCache=*/false);
 }
 
 bool findStored(const Request& request, const ServiceOptions& options, Result& result) {

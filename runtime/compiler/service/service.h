@@ -42,6 +42,19 @@ struct ServiceOptions {
 /// installed; ProcessError if it cannot be started.
 Result compileApart(const Request& request, const ServiceOptions& options);
 
+/// For replays: compiles here as compileCached() does, or compile() without `useCache`. A request
+/// with pass plugins is compiled in a process of its own, whatever else this process does: plugins
+/// may crash or never end, and a file that has changed cannot be loaded in place of the first one.
+/// Such a compilation may take MNEME_COMPILE_TIMEOUT seconds, 60 if that is not set.
+/// \throws as compile() and compileApart()
+Result compileForReplay(const Request& request, bool useCache);
+
+/// Checks a pipeline and options of LLVM; with pass plugins in a process of its own, as
+/// compileForReplay(). \throws Error{InvalidArgument} naming the offending pass or option, and as
+/// compileForReplay()
+void checkPassesOf(const std::vector<PassPlugin>& plugins, const std::string& passes,
+                   const std::string& llvmOptions);
+
 /// Returns only a stored image. Never starts a process.
 bool findStored(const Request& request, const ServiceOptions& options, Result& result);
 

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define MNEME_COMPILE_ABI 8u
+#define MNEME_COMPILE_ABI 9u
 
 typedef struct mneme_bytes {
   const void* data;
@@ -78,6 +78,8 @@ enum mneme_compile_outputs {
   MNEME_OUTPUT_ELEMENTS = 512,
   MNEME_OUTPUT_LINKED_IR = 64,   ///< linked IR before anything is specialised, as text
   MNEME_OUTPUT_TIME_TRACE = 128, ///< with `timeTraceGrain`: LLVM's time trace, as JSON
+  /// Nothing is made: `passes`, with the plugins, and `llvmOptions` are checked.
+  MNEME_OUTPUT_CHECK = 1024,
 };
 
 typedef struct mneme_compile_request {
@@ -123,6 +125,9 @@ typedef struct mneme_compile_request {
   uint32_t timeTraceGrain; ///< microseconds; 0: no time trace
   /// Only for "gfx...": 4, 5 or 6; 0: the version the module was built for.
   uint32_t codeObjectVersion;
+  /// Options of LLVM as behind -mllvm, separated by spaces, over those in `optionsJson`; may be
+  /// null. One that LLVM does not have, or a value it does not take, is an error.
+  const char* llvmOptions;
 } mneme_compile_request;
 
 typedef struct mneme_compile_result mneme_compile_result;

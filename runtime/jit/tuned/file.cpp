@@ -193,6 +193,9 @@ Variant readVariant(const JsonObject& object) {
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   variant.member = uint32_t(object.integer(deployed, 0, high).value_or(otherwise));
 #include "runtime/core/abi/knobs.def"
+  variant.passPlugins = object.text("PassPlugins").value_or("");
+  variant.llvmOptions = object.text("LlvmOptions").value_or("");
+  variant.assemblerOptions = object.text("AssemblerOptions").value_or("");
   if (object.has("SpecializedArgs"))
     variant.specializedArgs = readSpecialized(object);
   if (const std::optional<JsonObject> match = object.object("Match"))

@@ -6,6 +6,7 @@
 #include "kernels.h"
 #include "runtime/compiler/service/disk_cache.h"
 #include "runtime/compiler/service/library_identity.h"
+#include "runtime/compiler/service/pass_plugin_files.h"
 #include "runtime/core/base/file.h"
 
 using namespace mneme;
@@ -117,7 +118,45 @@ TEST_CASE("the key depends on every field that changes the code") {
   CHECK(changed([](auto& request) { request.modules[0].pop_back(); }));
   CHECK(changed([](auto& request) { request.specializeDims = true; }));
   CHECK(changed([](auto& request) { request.optionsJson = "{}"; }));
+  CHECK(changed([](auto& request) { request.llvmOptions = "unroll-threshold=1"; }));
+  CHECK(changed([](auto& request) { request.plugins = {{"/a.so", 1}}; }));
   CHECK_FALSE(changed([](auto& request) { request.grid[0] = 9; }));
+}
+
+TEST_CASE("pass plugins are known by their content, wherever they are") {
+  const auto keyWith = [](std::vector<compile::PassPlugin> plugins) {
+    compile::Request request = vectorAddRequest("sm_90");
+    request.plugins = std::move(plugins);
+    return compile::cacheKey(request, "id");
+  };
+  CHECK(keyWith({{"/a.so", 1}}) == keyWith({{"/b.so", 1}}));
+  CHECK(keyWith({{"/a.so", 1}}) != keyWith({{"/a.so", 2}}));
+  CHECK(keyWith({{"/a.so", 1}}) != keyWith({{"/a.so", 1}, {"/a.so", 1}}));
+}
+
+TEST_CASE("files of pass plugins have texts that hold the hash of their content") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() / "plugin@home.so";
+  std::ofstream(path) << "one";
+  const std::string text = compile::passPluginText(path);
+  CHECK(text.starts_with(path + "@"));
+  const auto plugins = compile::passPluginsIn(text + ":" + path + "::/none.so");
+  REQUIRE(plugins.size() == 3);
+  CHECK(plugins[0].path == path);
+  CHECK(plugins[1].path == path);
+  CHECK(plugins[0].contentHash == plugins[1].contentHash);
+  CHECK(plugins[2].path == "/none.so");
+  compile::checkUnchanged(plugins);
+  std::ofstream(path) << "two";
+  CHECK(compile::passPluginText(path) != text);
+  CHECK(compile::passPluginsIn(text)[0].contentHash == plugins[0].contentHash);
+  CHECK_THROWS_WITH_AS(compile::checkUnchanged(plugins), doctest::Contains("has changed"), Error);
+  for (const std::string& wrong : {path + ".none", directory.path().string()})
+    CHECK_THROWS_WITH_AS(compile::passPluginText(wrong), doctest::Contains("no pass plugin"),
+                         Error);
+  const std::string divided = directory.path() / "a:b.so";
+  std::ofstream(divided) << "one";
+  CHECK_THROWS_WITH_AS(compile::passPluginText(divided), doctest::Contains("has a ':'"), Error);
 }
 
 TEST_CASE("without the compiler the error says what to set") {

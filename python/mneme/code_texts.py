@@ -1,0 +1,142 @@
+"""Knobs that are texts and change the code alone: pass plugins, options of LLVM and of ptxas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from mneme.errors import InvalidArgument, MnemeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = [
+    "CODE_TEXTS",
+    "CodeText",
+    "plugin_files",
+    "plugin_names",
+    "present_plugins",
+    "taken_texts",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeText:
+    """One of them, also in runtime/core/abi/knobs.def."""
+
+    key: str
+    """Field of configurations."""
+
+    deployed: str
+    """Key in files of tuned kernels."""
+
+    option: str
+    """On the command line, where it may be repeated."""
+
+    metavar: str
+    """What stands for its value there."""
+
+    between: str
+    """Divides the parts of the text."""
+
+    label: str
+    """What reports call it."""
+
+    text: str
+    """A sentence that describes it."""
+
+    def options(self, value: str) -> list[str]:
+        """Return the words of a command line that say this value."""
+        parts = [one for one in value.split(self.between) if one]
+        return [f"{self.option}={one}" for one in parts]
+
+
+CODE_TEXTS: Final = (
+    CodeText(
+        key="pass_plugins",
+        deployed="PassPlugins",
+        option="--pass-plugin",
+        metavar="FILE",
+        between=":",
+        label="pass plugins",
+        text="An LLVM pass plugin, whose passes pipelines can name; may be repeated.",
+    ),
+    CodeText(
+        key="llvm_options",
+        deployed="LlvmOptions",
+        option="--mllvm",
+        metavar="OPTION",
+        between=" ",
+        label="options of LLVM",
+        text="For LLVM, as unroll-threshold=300; may be repeated.",
+    ),
+    CodeText(
+        key="assembler_options",
+        deployed="AssemblerOptions",
+        option="--ptxas",
+        metavar="OPTION",
+        between=" ",
+        label="options of ptxas",
+        text="For ptxas, values behind '='; may be repeated.",
+    ),
+)
+"""In the order of configurations."""
+
+
+def plugin_files(files: Iterable[str]) -> str:
+    """Return what configurations call pass plugins: paths with the hashes of their contents.
+
+    Args:
+        files: Paths, or what this function returned for one.
+
+    Raises:
+        InvalidArgument: If there is no such file, or its path has a ':'.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    return ":".join(one if _hash_of(one) else _native.pass_plugin(one) for one in files)
+
+
+def present_plugins(plugins: str) -> str:
+    """Return a configuration's plugins with the hash of the present content where none is said."""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    def told(one: str) -> str:
+        try:
+            return one if _hash_of(one) else _native.pass_plugin(one)
+        except MnemeError:
+            return one  # what compiles says that it is missing
+
+    return ":".join(told(one) for one in plugins.split(":") if one)
+
+
+def plugin_names(plugins: str) -> str:
+    """Return the names of the files of a configuration's plugins, for people."""
+    paths = (one.rpartition("@")[0] if _hash_of(one) else one for one in plugins.split(":"))
+    return ", ".join(path.rpartition("/")[2] for path in paths if path)
+
+
+def taken_texts(told: Mapping[str, Iterable[str] | None]) -> dict[str, str]:
+    """Return the values of CODE_TEXTS by key, of what repeated options said.
+
+    Raises:
+        InvalidArgument: As `plugin_files`, and for an option without a name.
+    """
+    found = {}
+    for one in CODE_TEXTS:
+        parts = list(told.get(one.key) or ())
+        if one.key == "pass_plugins":
+            found[one.key] = plugin_files(parts)
+            continue
+        for part in parts:
+            if not part.strip(" -"):
+                raise InvalidArgument(f"{one.option} is '{part}', which is not an option")
+        found[one.key] = one.between.join(part.strip() for part in parts)
+    return found
+
+
+def _hash_of(text: str) -> str:
+    """Return the hash behind a path; empty if there is none."""
+    path, at, digits = text.rpartition("@")
+    is_hash = len(digits) == 16 and set(digits) <= set("0123456789abcdef")  # noqa: PLR2004
+    return digits if path and at and is_hash else ""
