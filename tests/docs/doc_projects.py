@@ -221,6 +221,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "jit-kernel.md": (smooth,),
     "export.md": (tuned,),
     "optimize.md": (program("app"),),
+    "pass-plugins.md": (smooth,),
     "production.md": (tuned,),
     "profiling.md": (program("vector_add", "vector_add"),),
     "python.md": (recording(),),

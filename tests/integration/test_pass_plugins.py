@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import Finished, mneme
+from conftest import BUILD, Finished, mneme
 from pass_plugins import HAS_SHARED_LLVM, built_plugin
 
 pytestmark = [
@@ -161,7 +161,7 @@ def test_what_is_not_a_plugin_is_refused(
     if name == "text":
         plugin.write_text("nothing\n")
     else:
-        shutil.copy(Path(__import__("_ctypes").__file__), plugin)
+        shutil.copy(BUILD / "lib" / "libmneme_rt.so", plugin)
     done = replay(recording, USUAL, plugin)
     assert done.returncode == 7
     assert sentence(done).startswith(f"pass plugin '{plugin}': ")
