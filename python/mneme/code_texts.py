@@ -6,18 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mneme.errors import InvalidArgument, MnemeError
+from mneme.option import option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
     "CODE_TEXTS",
     "CodeText",
+    "SearchedCodeTexts",
     "plugin_files",
     "plugin_names",
     "present_plugins",
     "taken_texts",
 ]
+
+_SPACE = "Search space"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +85,54 @@ CODE_TEXTS: Final = (
     ),
 )
 """In the order of configurations."""
+
+
+@dataclass(kw_only=True)
+class SearchedCodeTexts:
+    """Which of them are tried."""
+
+    pass_plugins: Sequence[str] = option(
+        (),
+        _SPACE,
+        "An LLVM pass plugin, whose passes are tried; may be repeated.",
+        names=("--pass-plugin",),
+        metavar="FILE",
+    )
+    plugin_passes: Sequence[str] = option(
+        (),
+        _SPACE,
+        "Passes of the plugins to choose from: my-pass, or my-pass,* before the pipeline only.",
+        shown="those that the plugins say",
+        metavar="P...",
+    )
+    llvm_options: Sequence[str] = option(
+        (),
+        _SPACE,
+        "For LLVM, in all configurations but the baseline; may be repeated.",
+        names=("--mllvm",),
+        metavar="OPTION",
+    )
+    llvm_choices: Sequence[str] = option(
+        (),
+        _SPACE,
+        "Values of such an option to choose from; may be repeated.",
+        names=("--mllvm-choice",),
+        metavar="NAME=V,W..",
+    )
+    assembler_options: Sequence[str] = option(
+        (),
+        _SPACE,
+        "For ptxas, in all configurations but the baseline; may be repeated.",
+        names=("--ptxas",),
+        metavar="OPTION",
+    )
+    assembler_choices: Sequence[str] = option(
+        (),
+        _SPACE,
+        "Values of such an option to choose from; may be repeated.",
+        names=("--ptxas-choice",),
+        metavar="NAME=V,W..",
+    )
 
 
 def plugin_files(files: Iterable[str]) -> str:

@@ -115,7 +115,9 @@ def test_values_are_no_abbreviations() -> None:
 
 def test_lists_may_be_abbreviated() -> None:
     assert parse("tune", "-rdb", "17.json", "--trial", "3")["trials"] == 3
-    values = parse("tune", "-rdb", "17.json", "--pass", "default<O1>", "default<O2>", "--work", "3")
+    values = parse(
+        "tune", "-rdb", "17.json", "--passe", "default<O1>", "default<O2>", "--work", "3"
+    )
     assert (values["passes"], values["workers"]) == (["default<O1>", "default<O2>"], 3)
     assert parse("tune", "-rdb", "17.json", "--no-prot")["no_proteus_output"] is True
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.code_texts import plugin_files
+from mneme.code_texts import SearchedCodeTexts, plugin_files
 from mneme.errors import InvalidArgument
 from mneme.files.redaction import redacted
 from mneme.knobs import SearchedCodeNumbers
@@ -44,7 +44,7 @@ _SMALLEST_EARLY_STOP = 1.0
 
 
 @dataclass(kw_only=True)
-class TuneOptions(SearchedCodeNumbers):
+class TuneOptions(SearchedCodeTexts, SearchedCodeNumbers):
     """Everything a tuning session can be told: the one list, for the command line and for files."""
 
     record_database: str | Path = option(
@@ -280,49 +280,6 @@ class TuneOptions(SearchedCodeNumbers):
     fixed_codegen_opt: int | None = option(None, _SPACE, "The only level.", metavar="0..3")
     codegen_method: str | None = option(
         None, _SPACE, "Accepted and ignored.", metavar="NAME", hidden=True
-    )
-
-    pass_plugins: Sequence[str] = option(
-        (),
-        _SPACE,
-        "An LLVM pass plugin, whose passes are tried; may be repeated.",
-        names=("--pass-plugin",),
-        metavar="FILE",
-    )
-    plugin_passes: Sequence[str] = option(
-        (),
-        _SPACE,
-        "Passes of the plugins to choose from: my-pass, or my-pass,* before the pipeline only.",
-        shown="those that the plugins say",
-        metavar="P...",
-    )
-    llvm_options: Sequence[str] = option(
-        (),
-        _SPACE,
-        "For LLVM, in all configurations but the baseline; may be repeated.",
-        names=("--mllvm",),
-        metavar="OPTION",
-    )
-    llvm_choices: Sequence[str] = option(
-        (),
-        _SPACE,
-        "Values of such an option to choose from; may be repeated.",
-        names=("--mllvm-choice",),
-        metavar="NAME=V,W..",
-    )
-    assembler_options: Sequence[str] = option(
-        (),
-        _SPACE,
-        "For ptxas, in all configurations but the baseline; may be repeated.",
-        names=("--ptxas",),
-        metavar="OPTION",
-    )
-    assembler_choices: Sequence[str] = option(
-        (),
-        _SPACE,
-        "Values of such an option to choose from; may be repeated.",
-        names=("--ptxas-choice",),
-        metavar="NAME=V,W..",
     )
 
     specialize_space: str | None = option(
