@@ -319,7 +319,8 @@ std::string Memory::whyNotCapturable() const {
       return "an allocation of " + std::to_string(allocation.sizeBytes) +
              " bytes lies outside the address window of " +
              std::to_string(options_.windowBytes >> 20) +
-             " MiB: it did not fit (raise -vass), or a graph was captured meanwhile";
+             " MiB: it did not fit (raise -vass, or let the program allocate less at once), or a "
+             "graph was captured meanwhile";
   return "";
 }
 

@@ -197,6 +197,8 @@ private:
                 const std::vector<artifact::Region>& certain, DeviceAccess& access);
   void addArguments(const KernelInfo& info, const mneme_launch& launch, Reach& reach,
                     DeviceAccess& access, std::vector<artifact::Region>& regions);
+  void noteUnrecorded(const KernelInfo& info, const mneme_launch& launch,
+                      const std::vector<artifact::Region>& regions);
   void addUnseen(const KernelInfo& info, const std::vector<uint64_t>& words, DeviceAccess& access,
                  std::vector<artifact::Region>& regions);
   bool isReadable(const artifact::Region& region, DeviceAccess& access) const;

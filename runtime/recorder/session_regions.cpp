@@ -3,6 +3,7 @@
 
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/sentence.h"
+#include "runtime/recorder/given_pointers.h"
 #include "runtime/recorder/process_facts.h"
 #include "runtime/recorder/session.h"
 
@@ -158,16 +159,32 @@ void Session::addArguments(const KernelInfo& info, const mneme_launch& launch, R
   regions.insert(regions.end(), found.begin(), found.end());
   addUnseen(info, pointers, access, regions);
   addUnseen(info, words, access, regions);
-  for (const uint64_t pointer : pointers) {
+  noteUnrecorded(info, launch, regions);
+}
+
+/// A member may be there for the host alone, so that one that leads nowhere is not worth a word.
+void Session::noteUnrecorded(const KernelInfo& info, const mneme_launch& launch,
+                             const std::vector<artifact::Region>& regions) {
+  if (info.knowsFunctions)
+    return;
+  for (const GivenPointer& pointer : givenPointers(*info.blob, launch)) {
     const auto isKnown = [&](const artifact::Region& region) { // the end counts, too
-      return pointer >= region.address && pointer - region.address <= region.sizeBytes;
+      return pointer.address >= region.address &&
+             pointer.address - region.address <= region.sizeBytes;
     };
-    if (pointer != 0 && !info.knowsFunctions &&
-        std::none_of(regions.begin(), regions.end(), isKnown))
-      note("kernel '" + info.blob->demangled + "' was given a pointer to memory that " +
-           (wasAnyOpenedApart() ? kPastRecorder
-                                : "no allocation function returned, such as pageable host memory") +
-           ": that memory is not recorded, and a replay may fail");
+    if (std::ranges::any_of(regions, isKnown))
+      continue;
+    const std::string given = "kernel '" + info.blob->demangled + "' was given ";
+    if (wasAnyOpenedApart())
+      note(given + "memory (" + pointer.name + ") that " + kPastRecorder +
+           ": it is not recorded, and a replay may fail");
+    else if (isHostReadable(pointer.address))
+      note(given + "ordinary memory of the host (" + pointer.name +
+           "): it is not recorded, and a replay may fail; allocate it as pinned or managed "
+           "memory, or copy it to the device");
+    else if (!pointer.isMember)
+      note(given + "an address that no allocation function returned (" + pointer.name +
+           "): what is there is not recorded, and a replay may fail");
   }
 }
 

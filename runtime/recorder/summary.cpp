@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kMaxNotes = 20;
 constexpr size_t kMaxNames = 8;
+constexpr size_t kFewestGrouped = 5, kLongestName = 120;
 
 std::string seconds(uint64_t nanoseconds) {
   std::array<char, 32> text{};
@@ -41,6 +42,51 @@ std::vector<std::string> groupLosses(const std::vector<std::string>& losses) {
         who.size() > 1 ? " and " + std::to_string(who.size() - 1) + " more were lost: " : mark;
     sentences.push_back(who.front().empty() ? withCount(reason, who.size())
                                             : who.front() + others + reason);
+  }
+  return sentences;
+}
+
+/// Names of templates may fill a screen.
+std::string withoutMiddle(const std::string& name) {
+  if (name.size() <= kLongestName)
+    return name;
+  return name.substr(0, kLongestName / 2) + "…" + name.substr(name.size() - kLongestName / 2);
+}
+
+/// What many kernels were left out for becomes one sentence.
+std::vector<std::string> groupNotes(const std::map<std::string, uint64_t>& notes) {
+  struct Group {
+    std::vector<std::string> sentences;
+    std::string firstKernel;
+    uint64_t times = 0;
+  };
+  static const std::string begin = "kernel '", end = "': ";
+  std::map<std::string, Group> groups; // by reason
+  std::vector<std::string> order, sentences;
+  for (const auto& [note, times] : notes) {
+    const size_t stop = note.starts_with(begin) ? note.find(end) : std::string::npos;
+    if (stop == std::string::npos) {
+      sentences.push_back(withCount(note, times));
+      continue;
+    }
+    const std::string reason = note.substr(stop + end.size());
+    Group& group = groups[reason];
+    if (group.sentences.empty()) {
+      order.push_back(reason);
+      group.firstKernel = note.substr(begin.size(), stop - begin.size());
+    }
+    group.sentences.push_back(withCount(note, times));
+    group.times += times;
+  }
+  for (const std::string& reason : order) {
+    const Group& group = groups[reason];
+    const size_t kernels = group.sentences.size();
+    if (kernels < kFewestGrouped)
+      sentences.insert(sentences.end(), group.sentences.begin(), group.sentences.end());
+    else
+      sentences.push_back(withCount(begin + withoutMiddle(group.firstKernel) + "' and " +
+                                        std::to_string(kernels - 1) + " more: " + reason,
+                                    group.times));
   }
   return sentences;
 }
@@ -109,8 +155,8 @@ std::vector<std::string> summaryLines(const SummaryFacts& facts) {
   if (writer.instancesLost > 0)
     lines.push_back("lost " + count(writer.instancesLost, "instance"));
   std::vector<std::string> sentences = groupLosses(writer.losses);
-  for (const auto& [reason, times] : facts.notes)
-    sentences.push_back(withCount(reason, times));
+  const std::vector<std::string> notes = groupNotes(facts.notes);
+  sentences.insert(sentences.end(), notes.begin(), notes.end());
   std::set<std::string> said;
   size_t shown = 0;
   for (const std::string& sentence : sentences)

@@ -40,6 +40,24 @@ TEST_CASE("a filter that matches nothing is answered with what was launched") {
   CHECK(summaryLines(facts)[1].ends_with("'kernel14' and 94 more"));
 }
 
+TEST_CASE("what many kernels share is said once, and names that fill a screen lose their middle") {
+  SummaryFacts facts;
+  facts.launches = 1;
+  const std::string name = "void launch<" + std::string(500, 'x') + "::'lambda'(int)>(int)";
+  facts.notes["kernel '" + name + "': no room"] = 3;
+  for (const char* other : {"w(int)", "x(int)", "y(int)"})
+    facts.notes["kernel '" + std::string(other) + "': no room"] = 1;
+  CHECK(summaryLines(facts).size() == 5); // a few are named one by one
+  facts.notes["kernel 'z(int)': no room"] = 2;
+  facts.notes["kernel 'z(int)': captured"] = 1;
+  const auto lines = summaryLines(facts);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[1].starts_with("kernel 'void launch<xxx"));
+  CHECK(lines[1].ends_with("::'lambda'(int)>(int)' and 4 more: no room (8 times)"));
+  CHECK(lines[1].size() < 200);
+  CHECK(lines[2] == "kernel 'z(int)': captured");
+}
+
 TEST_CASE("an endless list of reasons is cut") {
   SummaryFacts facts;
   facts.launches = 1;
