@@ -4,7 +4,8 @@ usage: build.py [--device cpu|cuda:0] -o DIR [--pack FILE.tar.zst] [--programs D
                 [--output FILE] [--unverified] [NAME...]
 
 programs.csv lists the programs: where each is built, its arguments on the CPU device and on a GPU,
-and options of `mneme record`. A NAME is a program of that table; without any, all are recorded that
+and options of `mneme record`. Left out of the table are kernels whose results are other each time, as
+addresses of the device's heap are. A NAME is a program of that table; without any, all are recorded that
 are built. Launches that do not replay as recorded are named and left out. Prints a line for each
 program and writes them to FILE. mneme compare is measured on such a corpus.
 """
@@ -29,6 +30,7 @@ sys.path.insert(0, str(HERE.parent))
 from common import BUILD, ROOT, write_results  # noqa: E402
 
 from mneme.corpus.adding import add_recording  # noqa: E402
+from mneme.corpus.container import is_compressed, zstd_module  # noqa: E402
 from mneme.corpus.labels import Labels  # noqa: E402
 from mneme.corpus.packing import pack  # noqa: E402
 from mneme.corpus.replaying import replay  # noqa: E402
@@ -165,6 +167,11 @@ def parsed() -> argparse.Namespace:
 def main() -> int:
     """Build the corpus; the result is 1 if a program that is built could not be added."""
     options = parsed()
+    try:
+        if options.pack and is_compressed(options.pack):
+            zstd_module()
+    except MnemeError as error:
+        sys.exit(str(error))
     programs = [one for one in table() if not options.names or one.program in options.names]
     unknown = set(options.names) - {one.program for one in programs}
     if unknown:

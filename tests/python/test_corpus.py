@@ -369,14 +369,43 @@ def test_labels_are_checked() -> None:
         ('{"format": "mneme-corpus", "version": 1, "entries": 7}', ArtifactCorrupt),
     ],
 )
-def test_damaged_manifests_are_refused(text: str, kind: type[Exception], tmp_path: Path) -> None:
+def test_damaged_manifests_are_refused(
+    text: str, kind: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mneme.corpus.manifest._digest_of", lambda data: data.get("sha256"))
     (tmp_path / "corpus.json").write_text(text)
     with pytest.raises(kind):
         Corpus(tmp_path)
 
 
 @needs_native
-def test_names_in_a_manifest_lead_nowhere_else(tmp_path: Path) -> None:
+def test_a_manifest_that_was_edited_is_refused(tmp_path: Path) -> None:
+    corpus = corpus_of_golden(tmp_path)
+    text = (corpus / "corpus.json").read_text()
+    (corpus / "corpus.json").write_text(text.replace("Apache-2.0", "MIT"))
+    with pytest.raises(ArtifactCorrupt, match="does not fit its digest"):
+        Corpus(corpus)
+    # Only its layout is other.
+    (corpus / "corpus.json").write_text(json.dumps(json.loads(text)))
+    assert len(Corpus(corpus)) == 3
+
+
+@needs_native
+def test_adding_again_changes_the_labels_that_are_said(tmp_path: Path) -> None:
+    add(tmp_path / "c", GOLDEN / "v2", "walk", "--commit", "1f2e", "--label", "a=b")
+    again = add(tmp_path / "c", GOLDEN / "v2", "walk", "--licence", "MIT", "--label", "c=d")
+    assert (again["is_new"], again["is_relabelled"]) == (False, True)
+    (entry,) = Corpus(tmp_path / "c")
+    assert (entry.commit, entry.licence, entry.gpu) == ("1f2e", "MIT", "cpu")
+    assert entry.labels == {"a": "b", "c": "d"}
+    assert add(tmp_path / "c", GOLDEN / "v2", "walk")["is_relabelled"] is False
+
+
+@needs_native
+def test_names_in_a_manifest_lead_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mneme.corpus.manifest._digest_of", lambda data: data.get("sha256"))
     corpus = corpus_of_golden(tmp_path)
     text = (corpus / "corpus.json").read_text()
     entry = read_manifest(corpus).entries[0]

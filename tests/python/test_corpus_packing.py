@@ -101,9 +101,12 @@ def test_packing_asks_for_licences_and_says_what_is_inside(tmp_path: Path) -> No
     add(corpus, GOLDEN / "v2", "walk", "--licence", "MIT")
     add(corpus, GOLDEN / "v1", "old")
     said = mneme("pack", corpus, "-o", file, code=3)
-    assert "no licence is known of 1 programs (old): add them with --licence" in said
+    assert "no licence is known of 1 programs (old): add them again with --licence" in said
     assert not file.exists()
     said = mneme("pack", corpus, "-o", file, "--no-licence")
+    file.unlink()
+    add(corpus, GOLDEN / "v1", "old", "--licence", "MIT")
+    said = mneme("pack", corpus, "-o", file)
     assert "contains data of the recorded programs, their memory included" in said
     assert "unpacked 2 recordings" in mneme("unpack", file, "-o", tmp_path / "d")
 
@@ -261,7 +264,9 @@ def test_files_that_are_missing_additional_or_twice_are_named(packed: Path, tmp_
     assert "does not list" in refused(edited(packed, tmp_path, more), tmp_path)
 
 
-def test_manifests_of_packed_corpora_are_checked(packed: Path, tmp_path: Path) -> None:
+def test_manifests_of_packed_corpora_are_checked(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def changed(old: bytes, new: bytes) -> Path:
         def edit(info: tarfile.TarInfo, content: bytes) -> list[tuple[tarfile.TarInfo, bytes]]:
             if info.name == container.MANIFEST_MEMBER:
@@ -271,8 +276,11 @@ def test_manifests_of_packed_corpora_are_checked(packed: Path, tmp_path: Path) -
 
         return edited(packed, tmp_path, edit)
 
-    refused(changed(b'"walk"', b'"../walk"'), tmp_path)
     refused(changed(b'"format"', b'"form"'), tmp_path)
+    refused(changed(b'"MIT"', b'"BSD"'), tmp_path)
+    # Somebody who means harm fits the digest to what it says.
+    monkeypatch.setattr("mneme.corpus.manifest._digest_of", lambda data: data.get("sha256"))
+    refused(changed(b'"walk"', b'"../walk"'), tmp_path)
     refused(changed(b"DeviceState.prologue.163", b"../x"), tmp_path)
     refused(changed(b'"sha256": "', b'"sha256": "0'), tmp_path)
     (tmp_path / "edited.tar").unlink()

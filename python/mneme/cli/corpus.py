@@ -174,6 +174,7 @@ def _add(place: Path, recording: Path, given: dict[str, Any]) -> Result:
         "entry": added.entry.title,
         "path": str(place / added.entry.path),
         "is_new": added.is_new,
+        "is_relabelled": added.is_relabelled,
         "files": len(added.entry.files),
         "shared_files": added.shared_files,
         "shared_bytes": added.shared_bytes,
@@ -184,6 +185,8 @@ def _add(place: Path, recording: Path, given: dict[str, Any]) -> Result:
     def show() -> None:
         if not added.is_new:
             _console.say(f"'{recording}' is in the corpus already, as {added.entry.title}")
+            if added.is_relabelled:
+                _console.say(f"{added.entry.title} has the labels that were given now")
             for name in added.repaired:
                 _console.say(f"repaired '{place / name}'")
             return

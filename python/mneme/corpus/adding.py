@@ -41,6 +41,8 @@ class Added:
     entry: Entry
     is_new: bool
     """False if the same recording of the same program was there."""
+    is_relabelled: bool = False
+    """True if it was there with other labels, which are those that were said now."""
     shared_files: int
     """Files whose content was there; they take no space."""
     shared_bytes: int
@@ -54,7 +56,7 @@ def add_recording(corpus: str | Path, recording: str | Path, labels: Labels) -> 
     """Add a recording; the corpus is made if there is none.
 
     Its files are copied and checked. Those whose content the corpus has become hard links. Adding a
-    recording again repairs what was damaged of it.
+    recording again repairs what was damaged of it, and changes the labels that are said.
 
     Args:
         corpus: The corpus, a directory.
@@ -153,9 +155,13 @@ def _add(
     same_code = _same_code(manifest, entry)
     for known in manifest.entries:
         if known.path == entry.path:
+            relabelled = replace(known, labels=known.labels.updated(labels))
+            if relabelled != known:
+                manifest.with_entry(relabelled).publish(corpus)
             return Added(
-                entry=known,
+                entry=relabelled,
                 is_new=False,
+                is_relabelled=relabelled != known,
                 shared_files=0,
                 shared_bytes=0,
                 same_code=same_code,

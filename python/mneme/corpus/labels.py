@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from mneme.errors import InvalidArgument
@@ -58,6 +58,11 @@ class Labels:
                 f"{wrong[0]!r} is not a name for a label: take up to 100 letters, digits and ._-, "
                 f"and none of {', '.join(_TEXTS)}, which have options of their own"
             )
+
+    def updated(self, other: Labels) -> Labels:
+        """Return these labels with those that another one says; what it leaves empty stays."""
+        said = {name: getattr(other, name) for name in _TEXTS if getattr(other, name)}
+        return replace(self, **said, more={**self.more, **other.more})
 
     def to_json(self) -> dict[str, Any]:
         """Return the labels as in the manifest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ ENTRY_NAME: Final = re.compile(r"[0-9a-f]{12}")
 """The names of entries."""
 _FORMAT: Final = "mneme-corpus"
 _VERSION: Final = 1
+_OWN_DIGEST: Final = "sha256"
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 # The names that recorders give, and nothing that leads elsewhere.
 _FILE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
@@ -111,15 +113,16 @@ class Manifest:
     entries: tuple[Entry, ...] = ()
 
     def with_entry(self, entry: Entry) -> Manifest:
-        """Return the manifest with one more entry, in its place."""
-        entries = sorted((*self.entries, entry), key=lambda one: one.path)
+        """Return the manifest with an entry in its place, instead of one with the same path."""
+        others = [one for one in self.entries if one.path != entry.path]
+        entries = sorted((*others, entry), key=lambda one: one.path)
         return Manifest(entries=tuple(entries))
 
     def text(self) -> str:
         """Return the content of the file: the same for the same entries."""
         entries = [one.to_json() for one in self.entries]
         data = {"format": _FORMAT, "version": _VERSION, "entries": entries}
-        return json.dumps(data, indent=1, sort_keys=True) + "\n"
+        return _text_of({**data, _OWN_DIGEST: _digest_of(data)})
 
     def files(self) -> dict[str, FileFact]:
         """Return every file by its path below the corpus, in order."""
@@ -133,6 +136,16 @@ class Manifest:
     def publish(self, corpus: Path) -> None:
         """Write the file, whole or not at all."""
         publish_own_text(corpus / MANIFEST_NAME, self.text())
+
+
+def _text_of(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=1, sort_keys=True) + "\n"
+
+
+def _digest_of(data: dict[str, Any]) -> str:
+    """Return the digest of a manifest's text without its own digest."""
+    rest = {key: value for key, value in data.items() if key != _OWN_DIGEST}
+    return hashlib.sha256(_text_of(rest).encode()).hexdigest()
 
 
 def read_manifest(corpus: Path) -> Manifest:
@@ -178,6 +191,8 @@ def parse_manifest(text: str, place: str) -> Manifest:
             f"'{place}' has version {version!r}, and this mneme reads version {_VERSION}: update "
             "mneme"
         )
+    if data.get(_OWN_DIGEST) != _digest_of(data):
+        raise ArtifactCorrupt(f"'{place}' is damaged: its content does not fit its digest")
     try:
         entries = tuple(_entry(one) for one in data["entries"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
