@@ -352,7 +352,7 @@ def test_the_command_writes_the_file(
     assert run(["export", str(results), "-o", str(path)]) == ExitCode.OK
     told = capsys.readouterr()
     assert told.out == f"{path}\n"
-    assert "61 configurations of 1 search" in told.err
+    assert "61 configurations from 1 directory" in told.err
 
 
 @pytest.mark.parametrize(

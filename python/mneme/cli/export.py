@@ -17,8 +17,8 @@ def export(
         list[Path],
         typer.Argument(
             metavar="RESULTS...",
-            help="Results of 'mneme tune' or 'mneme optimize', or directories above some; with "
-            "--features recordings, too.",
+            help="Results of 'mneme tune', 'optimize' or 'compare', or directories above some; "
+            "with --features recordings, too.",
             show_default=False,
         ),
     ],
@@ -85,8 +85,8 @@ def _write_configurations(results: list[Path], output: Path, program: str) -> No
 
     found = find_results(results)
     count = write_table(output, CONFIGURATIONS, rows_of(found, program=program))
-    searches = "search" if len(found) == 1 else "searches"
-    _console.say(f"{count} configurations of {len(found)} {searches}")
+    places = "directory" if len(found) == 1 else "directories"
+    _console.say(f"{count} configurations from {len(found)} {places}")
     _console.print_line(str(output))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mneme.data.column import Column, Kind, Table
+from mneme.data.comparisons import is_comparison, records_of_comparison
 from mneme.data.program import program_facts, program_of_record, program_of_results
 from mneme.errors import ArtifactCorrupt, IoFailed, MnemeError, NotFound
 from mneme.files.json_object import read_json_object
@@ -133,7 +134,7 @@ def code_rows(
 
     Args:
         records: Record files.
-        results: Results directories of searches; the records they name are added where they are.
+        results: Results directories; the records they name are added where they are.
         program: What rows call the program, whatever it is.
         embedder: Makes embeddings; None: there are none.
         tell: Is told about code that cannot be read, which is left out.
@@ -165,6 +166,9 @@ def _all_code(
     known = dict.fromkeys(Path(one).resolve() for one in records)
     directories = list(results)
     for directory in directories:
+        if is_comparison(directory):
+            known |= dict.fromkeys(records_of_comparison(directory))
+            continue
         named = _json(directory / "baseline.json").get("record") or {}
         path = Path(str(named.get("record_database") or ""))
         if path.is_file():

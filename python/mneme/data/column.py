@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -101,6 +102,8 @@ def is_of_kind(value: Any, kind: Kind) -> bool:  # noqa: ANN401 - what a file he
         return isinstance(value, (int, float))
     if kind is Kind.INTEGER:
         return isinstance(value, int) and -(2**63) <= value < 2**63
+    if kind is Kind.TIME:
+        return isinstance(value, datetime)
     if kind in _OF_LISTS:
         is_list = isinstance(value, (list, tuple))
         return is_list and all(is_of_kind(one, _OF_LISTS[kind]) for one in value)

@@ -30,6 +30,10 @@ def _number(name: str, text: str, unit: str = "") -> Column:
     return Column(name=name, kind=Kind.FLOAT, text=text, unit=unit)
 
 
+def _numbers(name: str, text: str, unit: str = "") -> Column:
+    return Column(name=name, kind=Kind.FLOATS, text=text, unit=unit)
+
+
 def _flag(name: str, text: str) -> Column:
     return Column(name=name, kind=Kind.BOOLEAN, text=text)
 
@@ -40,9 +44,9 @@ def _time(name: str, text: str) -> Column:
 
 _WHICH = (
     _count("schema_version", "version of this table"),
-    _text("source", "what measured it: `tune`, `optimize`"),
+    _text("source", "what measured it: `tune`, `optimize` or `compare`"),
     _text("results", "its results directory, below the one that was named"),
-    _text("variant", "what a comparison calls it; missing for a search"),
+    _text("variant", "what a comparison calls this way to compile; missing for a search"),
     _text("program", "the program, as `optimize`, a corpus or `--program` names it"),
     _text("split", "`train` or `test`, as `mneme corpus` divides programs"),
     _text("kernel", "name of the kernel as in the source, with parameters"),
@@ -60,7 +64,10 @@ _WHICH = (
 )
 
 _CONFIGURATION = (
-    _count("trial", "number in its search; -1: the baseline or the program as built"),
+    _count(
+        "trial",
+        "number in its search; -1: the baseline or the program as built; missing for a comparison",
+    ),
     _text("config_hash", "equal for equal configurations"),
     _text("params", "what the sampler chose for each dimension of the space, JSON"),
     _text("passes", "the LLVM pass pipeline"),
@@ -80,6 +87,9 @@ _CONFIGURATION = (
     _count("max_threads", "threads of the largest block", "threads"),
     _count("min_blocks_per_sm", "blocks that have to fit on a multiprocessor", "blocks"),
     *(_count(one.key, f"{one.label}; 0: no limit") for one in CODE_NUMBERS),
+    _text("pass_plugins", "files of LLVM pass plugins; missing without"),
+    _text("llvm_options", "options of LLVM; missing without"),
+    _text("assembler_options", "options of ptxas; missing without"),
     _flag("prune", "what the kernel does not reach was dropped"),
     _flag("internalize", "everything but the kernel was hidden"),
 )
@@ -118,21 +128,41 @@ _TIMES = (
     _flag("cold_cache", "caches were replaced before every launch"),
     _flag("stopped_early", "measuring ended early: it is slower than the best by far"),
     _flag("reused", "a copy of what a configuration with the same binary and launch took"),
-    _number("gain", "time of the program as built over its time, from the last rounds"),
-    _number("gain_low", "lower end of the gain's interval"),
+    _number(
+        "gain",
+        "time of the program as built, or of a comparison's baseline, over its time: from rounds "
+        "in which both ran in turn",
+    ),
+    _number("gain_low", "lower end of the gain's 95 % interval"),
     _number("gain_high", "upper end of it"),
-    _flag("gain_is_significant", "whether the interval lies above 1"),
-    _count("gain_rounds", "rounds in which both ran in turn"),
+    _flag(
+        "gain_is_significant",
+        "more than chance; of a comparison, at a false discovery rate of 5 %",
+    ),
+    _count("gain_rounds", "how many rounds"),
+    _numbers("ratios", "of a comparison: the baseline's time over its time, by round"),
+    _number("p_value", "of a comparison: by the sign test over the rounds"),
+    _flag("is_same_code", "of a comparison: code and launch are those of the baseline"),
 )
 
 _CODE = (
     _count("registers", "registers of a thread; missing where the device does not say"),
     _count("local_bytes", "local memory of a thread, spills included", "bytes"),
-    _count("spill_store_bytes", "stores of spilled registers; missing if not told", "bytes"),
-    _count("spill_load_bytes", "loads of spilled registers; missing if not told", "bytes"),
-    _count("static_shared_bytes", "static shared memory; missing if not told", "bytes"),
+    _count(
+        "spill_bytes",
+        "what instructions store and load of spilled registers; of comparisons only",
+        "bytes",
+    ),
+    _count(
+        "shared_bytes",
+        "shared memory of a block, static and dynamic; of comparisons only",
+        "bytes",
+    ),
     _count("constant_bytes", "constant memory", "bytes"),
-    _number("occupancy", "resident warps over those that fit, 0 to 1; missing if not told"),
+    _number(
+        "occupancy",
+        "part of a multiprocessor's threads that fit at once, 0 to 1; of comparisons only",
+    ),
     _count("code_bytes", "size of the binary", "bytes"),
     _text("final_ir_hash", "hash of the IR after the pipeline"),
     _text("image_hash", "hash of the binary; equal binaries have equal hashes"),
@@ -183,6 +213,7 @@ CONFIGURATION_FIELDS: Final = {
     for name in (
         *("passes", "codegen_opt", "shared_mem", "specialize", "specialized_args"),
         *("specialize_dims", "set_launch_bounds", "max_threads", "min_blocks_per_sm"),
+        *("pass_plugins", "llvm_options", "assembler_options"),
         *("prune", "internalize", *(one.key for one in CODE_NUMBERS)),
     )
 }

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mneme.data.tunings import Row, is_tuning, rows_of_tuning
+from mneme.data.comparisons import is_comparison, rows_of_comparison
+from mneme.data.tunings import is_tuning, rows_of_tuning
 from mneme.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from mneme.data.values import Row
 
 __all__ = ["SOURCES", "Source", "find_results", "find_searches", "rows_of"]
 
@@ -27,7 +30,10 @@ class Source:
     """Yields a row for each measured configuration, as `rows_of_tuning` does."""
 
 
-SOURCES: Final = (Source(is_there=is_tuning, rows=rows_of_tuning),)
+SOURCES: Final = (
+    Source(is_there=is_tuning, rows=rows_of_tuning),
+    Source(is_there=is_comparison, rows=rows_of_comparison),
+)
 """The known kinds; a directory may hold several."""
 
 
@@ -53,28 +59,23 @@ def find_results(directories: Iterable[Path]) -> list[Found]:
     for top in directories:
         below = list(_below(top))
         if not below:
-            what = "holds no results of 'mneme tune' or 'mneme optimize'"
+            what = "holds no results of 'mneme tune', 'optimize' or 'compare'"
             if not top.is_dir():
                 what = "is not a directory" if top.exists() else "does not exist"
-            raise NotFound(f"'{top}' {what}; name the results directory of a tuning")
+            raise NotFound(f"'{top}' {what}; name a results directory")
         for one in below:
             found.setdefault(one.directory.resolve(), one)
     return list(found.values())
 
 
 def find_searches(directories: Iterable[Path], *, may_be_none: bool = False) -> list[Path]:
-    """Return the results directories of searches in and below directories, each once.
+    """Return the results directories in and below directories, each once.
 
     Raises:
         NotFound: If there are none, unless there may be none.
     """
     tops = list(directories)
-    found = {
-        one.directory.resolve()
-        for top in tops
-        for one in _below(top)
-        if one.source.rows is rows_of_tuning
-    }
+    found = {one.directory.resolve() for top in tops for one in _below(top)}
     if not found and not may_be_none:
         places = ", ".join(f"'{one}'" for one in tops)
         raise NotFound(f"{places} holds no results and no recording; name some")

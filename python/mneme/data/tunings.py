@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
 
-from mneme.data.column import Kind, is_of_kind
-from mneme.data.configurations import CONFIGURATION_FIELDS, CONFIGURATIONS, RESULT_FIELDS
+from mneme.data.configurations import CONFIGURATIONS, RESULT_FIELDS
 from mneme.data.program import (
     is_of_optimize,
     program_facts,
     program_of_record,
     program_of_results,
 )
+from mneme.data.values import Row, fitting, hash_text, known, launch_columns, moment
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.files.json_object import read_json_object
-from mneme.pipelines.pipeline import flatten_passes
 from mneme.session.origin import ORIGIN_FILE, machine_at
 from mneme.session.result_store import read_trials
 from mneme.session.trials import CompletedCandidate, measured_times
@@ -26,13 +23,9 @@ from mneme.session.trials import CompletedCandidate, measured_times
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Row", "is_tuning", "rows_of_tuning"]
-
-Row = dict[str, Any]
-"""A value for each column of `CONFIGURATIONS`; None where it is missing."""
+__all__ = ["is_tuning", "rows_of_tuning"]
 
 BASELINE: Final = -1
-_KINDS: Final = {one.name: one.kind for one in CONFIGURATIONS.columns}
 _MACHINE: Final = (
     *("device_name", "target", "driver", "host", "os", "cpu"),
     *("mneme_version", "llvm_version"),
@@ -89,24 +82,24 @@ class _Results:
         objectives = objective.split(",") if isinstance(objective, str) else list(objective)
         found = program or program_of_results(self._directory)
         found = found or program_of_record(str(record.get("record_database") or ""))
-        record_id = _known(record.get("record_id") or self._baseline.get("record_id"))
+        record_id = known(record.get("record_id") or self._baseline.get("record_id"))
         return {
             **dict.fromkeys(CONFIGURATIONS.names()),
             "schema_version": CONFIGURATIONS.version,
             "source": "optimize" if is_of_optimize(self._directory) else "tune",
             "results": named,
             **program_facts(found),
-            "kernel": _known(record.get("demangled_name") or record.get("kernel_name")),
-            "kernel_symbol": _known(record.get("kernel_name")),
-            "place": _known(record.get("place")),
-            "label": _known(record.get("label")),
+            "kernel": known(record.get("demangled_name") or record.get("kernel_name")),
+            "kernel_symbol": known(record.get("kernel_name")),
+            "place": known(record.get("place")),
+            "label": known(record.get("label")),
             "record_id": record_id,
-            "static_hash": _known(record.get("static_hash")),
-            "dynamic_hash": _hash_text(record_id),
-            "code_hash": _known(record.get("code_hash")),
-            "recorded_ir_hash": _known(record.get("ir_hash")),
+            "static_hash": known(record.get("static_hash")),
+            "dynamic_hash": hash_text(record_id),
+            "code_hash": known(record.get("code_hash")),
+            "recorded_ir_hash": known(record.get("ir_hash")),
             "metric": self.metric,
-            "sampler": _known(self._options.get("sampler")),
+            "sampler": known(self._options.get("sampler")),
             "seed": self._options.get("seed"),
             "objectives": [one.strip() for one in objectives] or None,
         }
@@ -189,28 +182,21 @@ class _Results:
         if not machine and isinstance(self._best.get("device"), Mapping):
             device = self._best["device"]
             machine = {"device_name": device.get("name"), "target": device.get("arch")}
-        return {name: _known(machine.get(name)) for name in _MACHINE}
+        return {name: known(machine.get(name)) for name in _MACHINE}
 
 
 def _row(done: CompletedCandidate, metric: str) -> Row:
     """Return what a row has of configuration and result."""
-    result, config = done.result, done.candidate.config
+    result = done.result
     measured = measured_times(result)
     warmup = len(result.exec_time) - len(measured)
     low, high = result.time_ci_ns if len(result.time_ci_ns) == 2 else (None, None)  # noqa: PLR2004
     seconds = (result.preprocess_ir_time, result.opt_time, result.codegen_time)
     row: Row = {column: getattr(result, name) for name, column in RESULT_FIELDS.items()}
-    row |= {column: getattr(config, name) for name, column in CONFIGURATION_FIELDS.items()}
-    row |= {
-        f"{name}_{axis}": getattr(getattr(config, name), axis)
-        for name in ("grid", "block")
-        for axis in "xyz"
-    }
+    row |= launch_columns(done.candidate.config)
     row |= {
         "trial": done.candidate.trial,
-        "config_hash": done.candidate.config_hash,
         "params": json.dumps(done.candidate.params, sort_keys=True, default=str),
-        "pipeline": _passes(config.passes),
         "status": done.status,
         "failure": done.failure,
         "tolerance": list(done.tolerance) or None,
@@ -225,50 +211,10 @@ def _row(done: CompletedCandidate, metric: str) -> Row:
         "warmup_ns": list(result.exec_time[:warmup]) or None,
         "registers": result.reg_usage or None,
         "compile_seconds": sum(seconds),
-        "started_at": _moment(result.start_time),
-        "ended_at": _moment(result.end_time),
+        "started_at": moment(result.start_time),
+        "ended_at": moment(result.end_time),
     }
-    return {name: _fitting(name, value) for name, value in row.items()}
-
-
-def _fitting(name: str, value: Any) -> Any:  # noqa: ANN401 - of any column
-    """Return a value as its column has it; what says nothing is missing."""
-    kind = _KINDS[name]
-    if value is None or (isinstance(value, (str, list, tuple)) and not value):
-        return "" if name == "specialized_args" else None
-    if kind is Kind.TIME:
-        return value
-    if kind is Kind.BOOLEAN and value in (0, 1):
-        return bool(value)
-    if not is_of_kind(value, kind):
-        raise TypeError(f"its {name} is {value!r}, not of kind {kind.value}")
-    if kind is Kind.FLOAT:
-        return float(value) if math.isfinite(value) else None
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _passes(pipeline: str) -> list[str]:
-    """Return the passes of a pipeline; of one that LLVM refuses, the whole text."""
-    try:
-        return flatten_passes(pipeline)
-    except InvalidArgument:
-        return [pipeline]
-
-
-def _moment(text: str) -> datetime | None:
-    if not text:
-        return None
-    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    return moment.replace(tzinfo=moment.tzinfo or timezone.utc).astimezone(timezone.utc)
-
-
-def _hash_text(record_id: str | None) -> str | None:
-    is_number = record_id is not None and record_id.isdecimal()
-    return f"{int(record_id):016x}" if record_id is not None and is_number else None
-
-
-def _known(value: Any) -> str | None:  # noqa: ANN401 - what a file held
-    return str(value) if value not in (None, "") else None
+    return {name: fitting(name, value) for name, value in row.items()}
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401 - what a file held

@@ -31,30 +31,39 @@ _NOTHING: Final = re.compile(
     r"^llvm\.(?:lifetime|dbg|assume|experimental\.noalias|annotation|invariant|var\.annotation|"
     r"donothing|pseudoprobe|sideeffect)"
 )
-_MATHEMATICS: Final = (
-    "sqrt|rsq|rcp|sin|cos|tan|exp(?!erimental)|log|pow|fma|fabs|floor|ceil|trunc|rint|round|min|"
-    "max|fmin|fmax|abs|copysign|ctpop|ctlz|cttz|bitreverse|bswap|fsh|smax|smin|umax|umin|ex2|"
-    "lg2|div|mul|add|saturate"
-)
-_KINDS: Final = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("tensor_calls", r"\b(?:wmma|mma|wgmma|tcgen05|mfma|smfmac|wmmac|ldmatrix|stmatrix)\b"),
-        ("async_copies", r"cp\.async|global\.load\.lds|load\.to\.lds|tensormap"),
-        (
-            "shuffles",
-            r"shfl|\bvote\b|__(?:any|all|ballot|match|reduce)_sync|redux|match\.(?:any|all)",
+_KINDS: Final = (
+    (
+        "tensor_calls",
+        re.compile(r"\b(?:wmma|mma|wgmma|tcgen05|mfma|smfmac|wmmac|ldmatrix|stmatrix)\b"),
+    ),
+    ("async_copies", re.compile(r"cp\.async|global\.load\.lds|load\.to\.lds|tensormap")),
+    (
+        "shuffles",
+        re.compile(
+            r"shfl|\bvote\b|redux|match\.(?:any|all)|__(?:any|all|ballot|match|reduce)_sync|"
+            r"bpermute|permlane|ds\.swizzle|readlane|readfirstlane|ballot|update\.dpp"
         ),
-        ("shuffles", r"bpermute|permlane|ds\.swizzle|readlane|readfirstlane|ballot|update\.dpp"),
-        ("fences", r"membar|fence|threadfence"),
-        ("barriers", r"barrier|syncthreads|syncwarp|\.bar\.|bar\.sync|bar\.warp"),
-        ("atomic_calls", r"atomic"),
-        ("index_reads", r"read\.ptx\.sreg|workitem\.id|workgroup\.id|__ockl_get_|__fetch_builtin"),
-        ("index_reads", r"dispatch\.ptr|implicitarg\.ptr"),
-        ("memory_calls", r"^llvm\.mem(?:cpy|set|move)|^mem(?:cpy|set|move)"),
-        ("math_calls", r"^__nv_|^__ocml_"),
-        ("math_calls", rf"^llvm\.(?:nvvm\.|amdgcn\.)?(?:{_MATHEMATICS})"),
-    )
+    ),
+    ("fences", re.compile(r"membar|fence|threadfence")),
+    ("barriers", re.compile(r"barrier|syncthreads|syncwarp|\.bar\.|bar\.sync|bar\.warp")),
+    ("atomic_calls", re.compile(r"atomic", re.IGNORECASE)),
+    (
+        "index_reads",
+        re.compile(
+            r"read\.ptx\.sreg|workitem\.id|workgroup\.id|__ockl_get_|__fetch_builtin|"
+            r"dispatch\.ptr|implicitarg\.ptr"
+        ),
+    ),
+    ("memory_calls", re.compile(r"^llvm\.mem(?:cpy|set|move)|^mem(?:cpy|set|move)")),
+    (
+        "math_calls",
+        re.compile(
+            r"^__nv_|^__ocml_|^llvm\.(?:nvvm\.|amdgcn\.)?(?:sqrt|rsq|rcp|sin|cos|tan|"
+            r"exp(?!erimental)|log|pow|fma|fabs|floor|ceil|trunc|rint|round|min|max|fmin|fmax|abs|"
+            r"copysign|ctpop|ctlz|cttz|bitreverse|bswap|fsh|smax|smin|umax|umin|ex2|lg2|div|mul|"
+            r"add|saturate)"
+        ),
+    ),
 )
 
 
