@@ -290,6 +290,24 @@ def test_manifests_of_packed_corpora_are_checked(
     assert "does not begin with one" in refused(empty, tmp_path)
 
 
+def test_headers_that_take_all_memory_are_refused(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mneme.corpus.unpacking._LARGEST_MANIFEST", 1 << 16)
+    monkeypatch.setattr("mneme.corpus.unpacking._END_BYTES", 1 << 16)
+    unpack(packed, tmp_path / "whole")
+    shutil.rmtree(tmp_path / "whole")
+    huge = tmp_path / "huge.tar"
+    info = tarfile.TarInfo("./PaxHeaders/x")
+    info.type, info.size = tarfile.XHDTYPE, 1 << 30
+    for begin in (b"", packed.read_bytes().rstrip(b"\0")):
+        whole_blocks = begin + b"\0" * (-len(begin) % 512)
+        with huge.open("wb") as file:
+            file.write(whole_blocks + info.tobuf())
+            file.truncate(len(whole_blocks) + (1 << 30))
+        assert "more than its files need" in refused(huge, tmp_path)
+
+
 def test_a_full_disk_leaves_nothing(
     packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from mneme.corpus import CorpusEntry
 
 __all__ = ["corpus"]
+
+
+_SECONDS_BETWEEN_LINES = 10
 
 
 class Action(str, Enum):
@@ -256,7 +260,7 @@ def _verify(place: Path, *, replays: bool, device: str | None) -> Result:
         "leftovers": verified.leftovers,
     }
     if replays and not problems:
-        facts["launches"], facts["not_verified"] = verify_replays(place, device)
+        facts["launches"], facts["not_verified"] = verify_replays(place, device, _progress())
         code = ExitCode.NOT_VERIFIED if facts["not_verified"] else ExitCode.OK
 
     def show() -> None:
@@ -275,6 +279,19 @@ def _verify(place: Path, *, replays: bool, device: str | None) -> Result:
             _console.say(f"{same} of {facts['launches']} launches leave what was recorded")
 
     return facts, show, code
+
+
+def _progress() -> Callable[[int, int], None]:
+    """Say every ten seconds how much is done."""
+    last = time.monotonic()
+
+    def told(count: int, total: int) -> None:
+        nonlocal last
+        if count < total and time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            _console.say(f"{count} of {total} launches")
+
+    return told
 
 
 def _pack(place: Path, output: Path, *, needs_licence: bool) -> Result:

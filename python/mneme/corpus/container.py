@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MANIFEST_MEMBER",
     "TOP",
+    "Limited",
     "compressed",
     "decompressed",
     "is_compressed",
@@ -77,6 +78,32 @@ def zstd_module() -> Any:  # noqa: ANN401 - of Python 3.14, or its twin for olde
         "files that end with .tar.zst need Python 3.14, or the package backports.zstd: pip install "
         "'mneme-gpu[corpus]'; a file that ends with .tar needs neither"
     )
+
+
+class Limited:
+    """A stream that ends with an error beyond a limit, so that no header takes all memory."""
+
+    def __init__(self, path: Path, stream: BinaryIO, limit_bytes: int) -> None:
+        """Read from `stream`; `path` names it in the message."""
+        self._path = path
+        self._stream = stream
+        self._left = limit_bytes
+
+    def allow(self, more_bytes: int) -> None:
+        """Raise the limit."""
+        self._left += more_bytes
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes.
+
+        Raises:
+            ArtifactCorrupt: If the limit is reached.
+        """
+        content = self._stream.read(size)
+        self._left -= len(content)
+        if self._left < 0:
+            raise ArtifactCorrupt(f"'{self._path}' is refused: it has more than its files need")
+        return content
 
 
 @contextmanager

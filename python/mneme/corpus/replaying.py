@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mneme.corpus.corpus import Corpus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from mneme.recording.recorded_execution import RecordedExecution
@@ -80,8 +80,15 @@ def replay(record: Path, record_id: str, *options: str, passes: str = "") -> Rep
     return Replayed(is_verified=done.returncode == 0, reason=reason, result=result)
 
 
-def verify_replays(corpus: str | Path, device: str | None = None) -> tuple[int, list[str]]:
+def verify_replays(
+    corpus: str | Path, device: str | None, told: Callable[[int, int], None]
+) -> tuple[int, list[str]]:
     """Replay every launch once and compare what it leaves in memory with what was recorded.
+
+    Args:
+        corpus: The corpus.
+        device: Where to replay; None for the first GPU, else the CPU.
+        told: Called after each launch with the number of those done and of all.
 
     Returns:
         How many there are, and what did not come out as recorded, a sentence each.
@@ -90,10 +97,10 @@ def verify_replays(corpus: str | Path, device: str | None = None) -> tuple[int, 
         NotFound, ArtifactCorrupt: If a recording cannot be read.
     """
     options: Sequence[str] = ("--device", device, *_ONCE) if device else _ONCE
-    count, problems = 0, []
-    for launch in launches_of(corpus):
-        count += 1
+    launches, problems = list(launches_of(corpus)), []
+    for count, launch in enumerate(launches, start=1):
         done = replay(launch.record.path, launch.record_id, *options)
         if not done.is_verified:
             problems.append(f"{launch.title}: {done.reason}")
-    return count, problems
+        told(count, len(launches))
+    return len(launches), problems

@@ -7,9 +7,9 @@ import os
 import shutil
 import tarfile
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from mneme.corpus.container import MANIFEST_MEMBER, TOP, decompressed
+from mneme.corpus.container import MANIFEST_MEMBER, TOP, Limited, decompressed
 from mneme.corpus.manifest import MANIFEST_NAME, FileFact, Manifest, parse_manifest
 from mneme.corpus.new_directory import new_directory
 from mneme.errors import ArtifactCorrupt, NotFound
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["unpack"]
 
-_LARGEST_MANIFEST: Final = 1 << 28
+_LARGEST_MANIFEST: Final = 1 << 26
+# Headers of a member with a long name take 3 blocks of 512 bytes, and the end some more.
+_HEADER_BYTES: Final = 4096
+_END_BYTES: Final = 1 << 20
 _PIECE_BYTES: Final = 1 << 20
 _READ_ONLY: Final = 0o444
 
@@ -47,13 +50,17 @@ def unpack(packed: str | Path, destination: str | Path) -> Manifest:
         if not source.is_file():
             raise NotFound(f"'{packed}' is not a file")
         with decompressed(source) as stream:
-            return _extract(source, stream, staging)
+            limited = Limited(source, stream, _LARGEST_MANIFEST + _END_BYTES)
+            return _extract(source, limited, staging)
 
 
-def _extract(packed: Path, stream: BinaryIO, staging: Path) -> Manifest:
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
+def _extract(packed: Path, stream: Limited, staging: Path) -> Manifest:
+    file: Any = stream  # no more than read() is used
+    with tarfile.open(fileobj=file, mode="r|") as archive:
         members = iter(archive)
         manifest = _manifest(packed, archive, members)
+        facts = manifest.files().values()
+        stream.allow(sum(one.size_bytes + _HEADER_BYTES for one in facts))
         text = manifest.text()
         (staging / MANIFEST_NAME).write_text(text, encoding="utf-8")
         _extract_files(packed, archive, members, manifest, staging)
