@@ -153,6 +153,9 @@ public:
                                           uint64_t pageBytes) = 0;
   /// Device-to-device copies; ranges do not overlap.
   virtual void restore(std::span<const CopyRange> ranges) = 0;
+  /// Frees what kernels have allocated on a heap of the device's own, so that a launch that is
+  /// repeated gets the same blocks again. Does nothing where the device cannot.
+  virtual void resetHeap() {}
   /// Prepares ranges that are restored repeatedly, so that one-time work is done once.
   virtual std::unique_ptr<PreparedRestore> prepareRestore(std::vector<CopyRange> ranges);
   /// Verifies all ranges in one pass; reports[i] belongs to requests[i].

@@ -103,6 +103,7 @@ void Experiment::checkArguments() const {
 }
 
 void Experiment::restore(bool everything, bool isTimed) {
+  bench_.device.resetHeap();
   const bool isNeeded = everything || !bench_.isMemoryTrusted || !bench_.isMemoryFresh;
   if (isNeeded) {
     double ignored = 0;

@@ -9,9 +9,11 @@ import pytest
 from conftest import BUILD, Finished, mneme, records, replay_all, run_command
 from tuned_runs import TRACE, counts, kernels_of, warnings, write_tuned
 
+from mneme.measure.replay_executor import BaseExecutor
+
 APPS = BUILD / "tests" / "apps" / "api"
 PROGRAMS = ("dispatch_table", "function_arguments", "function_units", "virtual_objects")
-# What they allocate and free on the device's own heap a replay cannot repeat.
+# They change the device's heap, of which a recording holds the blocks alone.
 USES_DEVICE_HEAP = ("makeOnHeap", "destroy")
 
 pytestmark = pytest.mark.skipif(
@@ -144,6 +146,18 @@ def test_tuned_kernels_and_those_as_built_call_each_others_functions(
     assert warnings(done.stderr) == []
     assert counts(done.stderr).tuned > 0
     assert counts(done.stderr).as_built == 0
+
+
+def test_a_launch_that_allocates_on_the_heap_gets_the_same_blocks_again(
+    recordings: dict[str, tuple[Finished, Path]],
+) -> None:
+    """One process replays several configurations, each with warm-ups: the heap begins anew."""
+    _, directory = recordings["virtual_objects"]
+    (record,) = [one for one in records(directory) if "makeOnHeap" in one.read_text()]
+    with BaseExecutor(record, device="cpu", iterations=3) as executor:
+        config = executor.recorded_configuration()
+        results = [executor.evaluate(config).result_class for _ in range(3)]
+    assert results == ["exact", "exact", "exact"]
 
 
 def test_tuning_finds_a_configuration_that_is_verified(

@@ -6,6 +6,7 @@
 #include "runtime/emulator/executor/bulk.h"
 #include "runtime/emulator/executor/cpu_description.h"
 #include "runtime/emulator/executor/cpu_module.h"
+#include "runtime/emulator/executor/device_heap.h"
 #include "runtime/emulator/executor/executor.h"
 
 namespace mneme::device::cpu {
@@ -69,6 +70,8 @@ std::vector<uint64_t> CpuDevice::diffPages(uint64_t first, uint64_t second, uint
   space_.requireAccess(second, sizeBytes, "the comparison");
   return bulkDiff(first, second, sizeBytes, pageBytes);
 }
+
+void CpuDevice::resetHeap() { heapReset(); }
 
 void CpuDevice::restore(std::span<const CopyRange> ranges) {
   for (const CopyRange& range : ranges) {

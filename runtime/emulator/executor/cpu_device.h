@@ -27,6 +27,7 @@ public:
   std::vector<uint64_t> diffPages(uint64_t first, uint64_t second, uint64_t sizeBytes,
                                   uint64_t pageBytes) override;
   void restore(std::span<const CopyRange> ranges) override;
+  void resetHeap() override;
   std::vector<CompareReport> compare(std::span<const CompareRequest> requests) override;
   std::unique_ptr<Module> load(std::span<const std::byte> image, const std::string& kernel,
                                std::span<const GlobalPlacement> placements) override;

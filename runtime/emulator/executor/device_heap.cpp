@@ -65,6 +65,16 @@ public:
     return true;
   }
 
+  void reset() noexcept {
+    const std::lock_guard lock(mutex_);
+    live_.clear();
+    free_.clear();
+    if (used_ > 0)
+      madvise(base_, (used_ + kPageBytes - 1) / kPageBytes * kPageBytes, MADV_DONTNEED);
+    used_ = 0;
+    state_ = 0;
+  }
+
   std::vector<HeapExtent> extents() {
     const std::lock_guard lock(mutex_);
     std::vector<HeapExtent> runs;
@@ -142,6 +152,8 @@ bool heapRelease(void* pointer) noexcept {
     return true; // of no more use, that is all
   }
 }
+
+void heapReset() noexcept { heap().reset(); }
 
 std::vector<HeapExtent> heapExtents() { return heap().extents(); }
 

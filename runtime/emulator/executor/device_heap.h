@@ -13,6 +13,9 @@ void* heapAllocate(uint64_t sizeBytes) noexcept;
 /// Frees a block, or null. Returns false, with nothing freed, if `pointer` is not from this heap.
 bool heapRelease(void* pointer) noexcept;
 
+/// Frees all blocks. The next are those that the first calls in a process get, filled with zeros.
+void heapReset() noexcept;
+
 /// A run of adjacent blocks in use. Memory between runs has no meaningful content.
 struct HeapExtent {
   void* base = nullptr;
