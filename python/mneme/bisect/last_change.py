@@ -17,8 +17,8 @@ def last_change(is_bad: Callable[[int], bool], last: int) -> int | None:
     optimised no further is slow, too, so from the front the first bad number would mean nothing.
 
     Args:
-        is_bad: Of the first n, for n from 0 to `last`.
-        last: Is bad.
+        is_bad: Whether the first n are bad, for n from 0 to `last`.
+        last: The end, which is bad.
     """
     bad, stride = last, 1
     while bad > 0:
@@ -36,7 +36,7 @@ def first_bad(is_bad: Callable[[int], bool]) -> int | None:
     something is bad.
 
     Args:
-        is_bad: Of the first n.
+        is_bad: Whether the first n are bad.
     """
     if is_bad(0):
         return None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncReplayExecutor", "EvalFuture", "TuneWorkerHandle", "as_completed"]
 
-# Of the limit of a compilation or a replay: what ends first can say more.
+# A plugin that hangs ends within this part of the limit, so that its compiler can say why.
 _PART_OF_PLUGINS = 0.9
 # Number of compiled configurations that may wait for each worker.
 _READY_AHEAD = 4

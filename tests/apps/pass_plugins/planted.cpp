@@ -30,7 +30,7 @@ template <typename Found> bool eraseAll(Module& module, Found found) {
   return !erased.empty();
 }
 
-/// Of a number that a kernel computes into memory that others see.
+/// Whether it stores a number that the kernel computes into memory that others see.
 bool isResult(const Instruction& instruction) {
   const auto* store = dyn_cast<StoreInst>(&instruction);
   return store && store->getValueOperand()->getType()->isFloatingPointTy() &&

@@ -47,7 +47,7 @@ TEST_CASE("pointers are named: arguments, and what the kernel reads in structure
   CHECK(givenPointers(blob, launch).at(0).name == "argument 0");
 }
 
-TEST_CASE("memory of the host can be read, and a wrong address is no fault") {
+TEST_CASE("memory of the host can be read, and a wrong address does no harm") {
   const int there = 5;
   CHECK(isHostReadable(reinterpret_cast<uint64_t>(&there)));
   CHECK_FALSE(isHostReadable(8));
