@@ -68,6 +68,8 @@ class Simulated:
     noise: float = 0.02
     has_equal_code: bool = False
     """Whether the code of all pipelines is the same."""
+    period: Sequence[float] = (1.0,)
+    """What disturbs launches by turns."""
     launched: list[str] = field(default_factory=list)
     """Pipelines, in the order in which they were measured."""
 
@@ -113,6 +115,7 @@ class Simulated:
         self.launched.append(config.passes)
         # A burst of load now and then, as on real machines.
         drift = 1.5 if self._random.random() < 0.1 else 1.0
+        drift *= self.period[len(self.launched) % len(self.period)]
         factor = self.factors.get(config.passes, 1.0)
         times = [
             round(1e5 * factor * drift * (1 + abs(self._random.gauss(0, self.noise))))

@@ -16,7 +16,9 @@ from mneme.cli import compare as command
 from mneme.cli._variants import variant_of, variants_in, variants_with_passes
 from mneme.cli.app import run
 from mneme.compare import BASELINE_NAME, CompareOptions, Comparison, find_cases
+from mneme.compare.cases import names_of
 from mneme.compare.limits import Limits, percentage
+from mneme.compare.occupancy import occupancy
 from mneme.compare.variants import complete
 from mneme.errors import BackendUnavailable, InvalidArgument, NotFound
 from mneme.measure.compile_pool import CompileAnswer
@@ -161,11 +163,25 @@ def test_a_tree_without_recordings_is_refused(tmp_path: Path) -> None:
         find_cases([tmp_path / "nowhere"])
 
 
-def test_each_round_has_the_baseline_and_every_other_one_is_reversed(tmp_path: Path) -> None:
-    simulated = Simulated()
-    compared(make_cases(tmp_path, 1), (A, B, C), simulated, tmp_path / "r", rounds=6)
-    order = [one[-2] for one in simulated.launched]
-    assert order == list("123" + "123321" * 3)
+def test_each_round_has_every_variant_in_an_order_that_is_drawn(tmp_path: Path) -> None:
+    simulated, again = Simulated(), Simulated()
+    for place, one in (("r", simulated), ("again", again)):
+        compared(make_cases(tmp_path, 1), (A, B, C), one, tmp_path / place, rounds=60)
+    order = "".join(one[-2] for one in simulated.launched)
+    rounds = [order[at : at + 3] for at in range(0, len(order), 3)]
+    assert len(rounds) == 1 + 60
+    assert rounds[0] == "123"
+    assert {"".join(sorted(one)) for one in rounds} == {"123"}
+    assert len(set(rounds)) == 6
+    assert again.launched == simulated.launched
+
+
+def test_a_disturbance_of_the_rounds_period_is_not_a_finding(tmp_path: Path) -> None:
+    # With every other round reversed, the slow launches would always be those of one variant.
+    simulated = Simulated(period=(1.2, 1.0, 1.0, 1.2), noise=0.001)
+    found = compared(make_cases(tmp_path, 12), (A, B), simulated, tmp_path / "r")
+    assert not found.gains
+    assert not found.regressions
 
 
 def test_equal_code_is_not_measured(tmp_path: Path) -> None:
@@ -238,6 +254,54 @@ def test_without_any_device_the_reason_is_raised(tmp_path: Path) -> None:
     simulated = Simulated(unopened={"1000.json": BackendUnavailable("the GPU is gone")})
     with pytest.raises(BackendUnavailable, match="the GPU is gone"):
         compared(make_cases(tmp_path, 2), (A, B), simulated, tmp_path / "r")
+
+
+def test_launches_that_are_called_alike_have_different_names() -> None:
+    def case(name: str, **more: Any) -> dict[str, Any]:
+        known = {"label": "", "place": "", "number": 1, "launches": 1, "recording": "r"}
+        hashes = {"static_hash": "12345678901", "record_id": "9"}
+        return {"kernel": name, **known, **hashes, **more}
+
+    cases = [
+        case("void k<int>(int*)"),
+        case("f(int)", recording="a/x"),
+        case("f(int)", recording="b/y"),
+        case("(anonymous namespace)::g(int)", place="src/a.cu:1"),
+        case("(anonymous namespace)::g(float)", place="src/b.cu:2"),
+        case("h(int)", static_hash="11111111111"),
+        case("h(float)", static_hash="22222222222", number=2, launches=2),
+        case("h(double)", static_hash="33333333333", number=2, launches=2),
+        case("long" * 20 + "<float>(int)"),
+        case("long" * 20 + "<double>(int)"),
+    ]
+    names = names_of(cases, 30)
+    assert names[:8] == [
+        *("k<int>", "f [x]", "f [y]", "g [a.cu:1]", "g [b.cu:2]"),
+        *("h", "h@2 [22222222]", "h@2 [33333333]"),
+    ]
+    assert len(set(names)) == len(names)
+    assert max(map(len, names)) <= 30
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("sm_90", 256, 32, 0), 1.0),
+        (("sm_90", 256, 33, 0), 0.75),
+        (("sm_90", 256, 255, 0), 0.125),
+        (("sm_90", 1024, 64, 0), 0.5),
+        (("sm_90", 128, 32, 100 * 1024), 0.125),
+        (("sm_90", 32, 16, 0), 0.5),
+        (("sm_90a", 256, 32, 0), 1.0),
+        (("sm_86", 256, 40, 0), 1.0),
+        (("sm_75", 64, 32, 32 * 1024), 4 / 32),
+        (("sm_20", 256, 32, 0), None),
+        (("gfx90a", 256, 32, 0), None),
+        (("cpu", 256, 0, 0), None),
+    ],
+)
+def test_occupancy_is_that_of_the_guide(arguments: Any, expected: float | None) -> None:
+    assert occupancy(*arguments) == expected
 
 
 # Results that are kept.
@@ -389,6 +453,21 @@ def test_tables_fit_into_eighty_columns(
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     assert "slower" in out
+
+
+def test_many_rows_are_cut_to_those_that_differ(
+    simulated: Simulated,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mneme.cli._compare_output._MOST_ROWS", 5)
+    words = ("--passes", "default<O3>", "--passes", "default<O0>", "--passes", "default<O1>")
+    assert compare(tmp_path, *words) == 0
+    out = capsys.readouterr().out
+    table, _, _ = out.partition("Over ")
+    assert table.count("slower") == 3
+    assert "3 more without a difference; --html and --json show all" in table
 
 
 def test_json_is_all_there_is_on_stdout(

@@ -31,6 +31,7 @@ _NARROW_NAME, _WIDE_NAME = 22, 40
 _NARROW_VARIANT, _WIDE_VARIANT = 14, 30
 _LONGEST_REASON = 300
 _MOST_NAMED = 5
+_MOST_ROWS = 40
 _KIB = 1024
 
 
@@ -142,7 +143,8 @@ def _print_kernels(comparison: Comparison) -> None:
     resources = (">regs", ">spills", ">occup.", ">code", ">compile") if is_wide else ()
     columns = ("kernel", *(() if has_one else ("variant",)), ">baseline", ">ratio", "95 %")
     table = _console.table("", (*columns, "verdict", *resources))
-    for row in sorted(comparison.rows, key=_order):
+    shown = _shown(comparison)
+    for row in shown:
         table.add_row(
             names[row.result.key],
             *(() if has_one else (variants[row.variant],)),
@@ -152,16 +154,27 @@ def _print_kernels(comparison: Comparison) -> None:
             row.verdict,
             *(_resources(row) if is_wide else ()),
         )
-    _console.print_table(table)
+    if shown:
+        _console.print_table(table)
+    left = sum(row.ratio is not None for row in comparison.rows) - len(shown)
+    if left > 0:
+        _console.print_line(f"{left} more without a difference; --html and --json show all")
+
+
+def _shown(comparison: Comparison) -> list[Row]:
+    """Return what the table has: all that is measured, of many only what is faster or slower."""
+    measured = [row for row in comparison.rows if row.ratio is not None]
+    if len(measured) > _MOST_ROWS:
+        measured = [row for row in measured if row.is_discovery]
+    return sorted(measured, key=_order)
 
 
 def _order(row: Row) -> tuple[int, float]:
-    """Put regressions first, then gains, what is left, and failures."""
-    if row.ratio is None:
-        return (3, 0.0)
+    """Put regressions first, then gains, then what is left."""
+    ratio = row.ratio or 0.0
     if not row.is_discovery:
-        return (2, row.ratio)
-    return (0, row.ratio) if row.ratio < 1 else (1, -row.ratio)
+        return (2, ratio)
+    return (0, ratio) if ratio < 1 else (1, -ratio)
 
 
 def _resources(row: Row) -> list[str]:
@@ -220,15 +233,18 @@ def verdicts_text(summary: VariantSummary) -> str:
 
 
 def _failures(comparison: Comparison) -> list[str]:
-    """Return a sentence for each way in which a variant fails, with the kernels."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    """Return a sentence for each way in which a variant fails, with kernels and a reason."""
+    found: dict[tuple[str, str], list[Row]] = {}
     for row in (*comparison.wrong, *comparison.failed):
-        key = (row.variant, row.verdict, _short(row.outcome.reason))
-        found.setdefault(key, []).append(row.name)
-    return [
-        f"{variant}: {verdict} for {_some(names)}: {reason}"
-        for (variant, verdict, reason), names in found.items()
-    ]
+        found.setdefault((row.variant, row.verdict), []).append(row)
+    told = []
+    for (variant, verdict), rows in found.items():
+        reasons = {row.outcome.reason for row in rows}
+        first = "" if len(reasons) == 1 else f"{rows[0].name}: "
+        names = _some([row.name for row in rows])
+        reason = f"{first}{_short(rows[0].outcome.reason)}"
+        told.append(f"{variant}: {verdict} for {names}: {reason}")
+    return told
 
 
 def _some(names: Sequence[str]) -> str:

@@ -130,6 +130,17 @@ def compare(
         Optional[int],
         _number("--compile-workers", "Processes that compile, else one per core."),
     ] = None,
+    compile_timeout: Annotated[
+        float,
+        typer.Option(
+            "--compile-timeout",
+            metavar="SECONDS",
+            callback=finite,
+            min=0.001,
+            help="Limit for one compilation.",
+            rich_help_panel=_MEASURING,
+        ),
+    ] = 60.0,
     fdr: Annotated[
         str,
         typer.Option(
@@ -206,6 +217,7 @@ def compare(
         tolerances=[Tolerance.parse(text) for text in tolerance or ()],
         timeout=timeout,
         compile_workers=compile_workers,
+        compile_timeout=compile_timeout,
         is_cold=cold_l2,
         false_discovery=percentage(fdr, "--fdr"),
         measures_equal=measure_equal,

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import NotFound
-from mneme.kernel_names import KernelName, names_in_tables
+from mneme.kernel_names import qualified_name, shortened
 from mneme.recording.choice import fitting_among
 from mneme.recording.directory import Recording
 from mneme.recording.recorded_execution import RecordedExecution
+from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
     from mneme.recording.recorded_execution import KernelInstance
 
-__all__ = ["Case", "Cases", "find_cases"]
+__all__ = ["Case", "Cases", "find_cases", "names_of"]
+
+_DIGITS = 8
+# It tells nothing, and takes the room of what does.
+_HIDDEN = "(anonymous namespace)::"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,19 +116,41 @@ def find_cases(recordings: Sequence[Path], kernels: Sequence[str] = ()) -> Cases
 
 
 def names_of(cases: Sequence[dict[str, Any]], longest: int) -> list[str]:
-    """Return names for tables: of kernels, with the launch where there are several of a kernel.
+    """Return names for tables, in order: different launches have different ones.
+
+    Kernels that are called alike are told apart by their recordings, else by their places, else by
+    the first digits of their hashes.
 
     Args:
         cases: As `Case.to_dict` gives them.
         longest: Characters of a name.
     """
-    kernels = [
-        KernelName(demangled=one["kernel"], label=one["label"], place=one["place"]) for one in cases
-    ]
-    suffixes = [f"@{one['number']}" if one["launches"] > 1 else "" for one in cases]
-    room = longest - max((len(one) for one in suffixes), default=0)
-    names = names_in_tables(kernels, room, has_parameters=False)
-    return [name + suffix for name, suffix in zip(names, suffixes, strict=True)]
+    numbers = [f"@{one['number']}" if one["launches"] > 1 else "" for one in cases]
+    plain = [one["label"] or qualified_name(one["kernel"]).replace(_HIDDEN, "") for one in cases]
+    names = [name + number for name, number in zip(plain, numbers, strict=True)]
+    alike: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        alike.setdefault(name, []).append(place)
+    for places in alike.values():
+        if len(places) > 1:
+            suffixes = _suffixes([cases[place] for place in places])
+            for place, suffix in zip(places, suffixes, strict=True):
+                names[place] = f"{plain[place]}{numbers[place]} [{suffix}]"
+    return shortened(names, longest)
+
+
+def _suffixes(cases: Sequence[dict[str, Any]]) -> list[str]:
+    """Return what tells launches apart that are called alike."""
+    hashes = [one["static_hash"][:_DIGITS] for one in cases]
+    kinds = (
+        [one["recording"].rpartition("/")[2] for one in cases],
+        places_in_tables([one["place"] for one in cases]),
+        hashes,
+    )
+    for texts in kinds:
+        if all(texts) and len(set(texts)) == len(texts):
+            return texts
+    return [f"{one['static_hash']}/{one['record_id']}" for one in cases]
 
 
 def _below(root: Path, damaged: dict[str, str]) -> Iterator[tuple[str, RecordedExecution]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mneme.compare.occupancy import occupancy
 from mneme.compare.results import UNUSED, CaseResult, Outcome
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
 from mneme.mneme_types import ExperimentResult
@@ -162,7 +164,9 @@ class _Measurement:
             return
         configs = self._prepared.configs
         firsts = {group[0]: configs[group[0]] for group in groups.values()}
-        compared = Rounds(self._queue, configs[baseline], firsts, metric=_METRIC)
+        # The same order each time the launch is measured.
+        draw = random.Random(repr(self._prepared.case.key))  # noqa: S311 - not a secret
+        compared = Rounds(self._queue, configs[baseline], firsts, metric=_METRIC, draw=draw)
         compared.run(rounds, is_cold=self._options.is_cold)
         self.outcomes[baseline] = replace(
             self.outcomes[baseline], times_ns=list(compared.baseline_ns)
@@ -228,6 +232,8 @@ def _outcome(result: ExperimentResult, statistics: str, config: ExperimentConfig
         result=result,
         metric=None,
     )
+    shared_bytes = int(facts.get("shared_mem_usage") or 0) + config.shared_mem
+    target = str(facts.get("target") or "")
     spills = [facts.get(name) for name in ("spill_store_bytes", "spill_load_bytes")]
     known = [one for one in spills if isinstance(one, int)]
     return Outcome(
@@ -237,7 +243,8 @@ def _outcome(result: ExperimentResult, statistics: str, config: ExperimentConfig
         registers=result.reg_usage,
         spill_bytes=sum(known) if known else None,
         local_bytes=result.local_mem_usage,
-        shared_bytes=int(facts.get("shared_mem_usage") or 0) + config.shared_mem,
+        shared_bytes=shared_bytes,
+        occupancy=occupancy(target, config.block.volume, result.reg_usage, shared_bytes),
         code_bytes=result.obj_size,
         compile_seconds=result.preprocess_ir_time + result.opt_time + result.codegen_time,
         image_hash=result.image_hash,

@@ -28,7 +28,7 @@ _KIB = 1024
 _LEFT, _RIGHT, _ROW_HEIGHT = 12.0, 728.0, 30
 _TICKS = (1.001, 1.002, 1.005, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
 # Lines of differences on a page, and of one: more are rather looked at with other tools.
-_MOST_LINES, _FEWEST_LINES_OF_ONE, _MOST_LINES_OF_ONE = 3000, 60, 300
+_MOST_LINES, _FEWEST_LINES_OF_ONE, _MOST_LINES_OF_ONE = 1500, 40, 200
 
 
 def write_page(comparison: Comparison, path: Path) -> None:

@@ -2,7 +2,8 @@
 
 A ratio of times is compared with 1 by the sign test: under the hypothesis that baseline and variant
 are equally fast, each round is as likely to favour one as the other, whatever the distribution of
-times. Its intervals by order statistics (`median_interval`) rest on the same distribution.
+times. The order of each round is drawn, so this holds whatever disturbs the device, be it periodic.
+Intervals by order statistics (`median_interval`) rest on the same distribution.
 
 Among hundreds of tests at 5 % dozens would be significant by chance. Benjamini and Hochberg's
 procedure bounds the part of chance among the differences that are called significant (Controlling

@@ -2,7 +2,8 @@
 
 In each round the baseline and every other configuration run once, in turn and on one worker. Only
 times of the same round are compared, which cancels drift (clock rates, other load). Every other
-round runs in reverse order, which cancels effects of the position.
+round runs in reverse order, which cancels effects of the position; or every round has an order that
+is drawn, which a test for significance can rely on whatever disturbs the device, and how often.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from mneme.session.trials import classify_result, metric_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from random import Random
 
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
@@ -68,7 +70,7 @@ def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
 class Rounds(Generic[Key]):
     """Rounds of a baseline and of what is compared with it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that rounds depend on
         self,
         measure: Measure,
         baseline: ExperimentConfiguration,
@@ -76,6 +78,7 @@ class Rounds(Generic[Key]):
         *,
         metric: str = "mean",
         rejected: dict[Key, str] | None = None,
+        draw: Random | None = None,
     ) -> None:
         """Prepare.
 
@@ -85,11 +88,13 @@ class Rounds(Generic[Key]):
             others: The configurations that are compared with it.
             metric: Computes a time from the launches of one round.
             rejected: Those of `others` that are left out; more are added.
+            draw: Draws the order of each round; None: every other round is reversed.
         """
         self._measure = measure
         self._baseline = baseline
         self._others = others
         self._metric = metric
+        self._draw = draw
         self.rejected: dict[Key, str] = {} if rejected is None else rejected
         """Those that were not verified, with the reason."""
         self.wrong: set[Key] = set()
@@ -137,14 +142,17 @@ class Rounds(Generic[Key]):
     def _start(
         self, number: int, *, is_cold: bool
     ) -> tuple[Callable[[], ExperimentResult], dict[Key, _Wait]]:
-        """Queue a round; every other one in reverse order, so that no position is an advantage."""
+        """Queue a round, in an order that gives no position an advantage."""
         keys = [key for key in self._others if key not in self.rejected]
         configs = [self._baseline, *(self._others[key] for key in keys)]
-        if number % 2:
-            waits = list(reversed(self._measure(configs[::-1], is_cold=is_cold)))
-        else:
-            waits = list(self._measure(configs, is_cold=is_cold))
-        return waits[0], dict(zip(keys, waits[1:], strict=True))
+        order = list(range(len(configs)))
+        if self._draw is not None:
+            self._draw.shuffle(order)
+        elif number % 2:
+            order.reverse()
+        measured = self._measure([configs[place] for place in order], is_cold=is_cold)
+        waits = dict(zip(order, measured, strict=True))
+        return waits[0], {key: waits[place] for place, key in enumerate(keys, start=1)}
 
     def _take_in(self, baseline: _Wait, others: dict[Key, _Wait]) -> None:
         result = baseline()

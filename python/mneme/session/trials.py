@@ -48,6 +48,7 @@ _INVALID_LAUNCH = (
     "is impossible: every dimension",
     "bytes of shared memory",
     "runs with at most",
+    "threads; a block of",
     "cooperative grid",
     "cooperative launches",
     "cluster",

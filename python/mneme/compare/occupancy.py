@@ -1,0 +1,71 @@
+"""How many threads of a kernel fit on a multiprocessor at once, of those that could."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["occupancy"]
+
+_WARP_SIZE = 32
+# Registers are given to warps in such portions.
+_REGISTER_UNIT = 256
+# Warps are placed on as many parts of a multiprocessor.
+_PARTS = 4
+_REGISTERS = 65536
+_KIB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """What a multiprocessor holds at most: tables of the programming guide."""
+
+    warps: int
+    blocks: int
+    shared_bytes: int
+    shared_unit: int = 128
+    reserved_bytes: int = _KIB
+    """Shared memory of each block that the system keeps."""
+
+
+_LIMITS = {
+    70: _Limits(64, 32, 96 * _KIB, 256, 0),
+    72: _Limits(64, 32, 96 * _KIB, 256, 0),
+    75: _Limits(32, 16, 64 * _KIB, 256, 0),
+    80: _Limits(64, 32, 164 * _KIB),
+    86: _Limits(48, 16, 100 * _KIB),
+    87: _Limits(48, 16, 164 * _KIB),
+    89: _Limits(48, 24, 100 * _KIB),
+    90: _Limits(64, 32, 228 * _KIB),
+    100: _Limits(64, 32, 228 * _KIB),
+    103: _Limits(64, 32, 228 * _KIB),
+    120: _Limits(48, 24, 100 * _KIB),
+    121: _Limits(48, 24, 100 * _KIB),
+}
+
+
+def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> float | None:
+    """Return the part of a multiprocessor's threads that are resident; None if it is not known.
+
+    Args:
+        target: What the code is for: "sm_90".
+        threads: Threads of a block.
+        registers: Registers of a thread.
+        shared_bytes: Shared memory of a block, static and dynamic.
+    """
+    found = re.fullmatch(r"sm_(\d+)[a-z]?", target)
+    limits = _LIMITS.get(int(found[1])) if found else None
+    if limits is None or threads < 1 or registers < 1:
+        return None
+    warps = -(-threads // _WARP_SIZE)
+    of_a_warp = -(-registers * _WARP_SIZE // _REGISTER_UNIT) * _REGISTER_UNIT
+    with_registers = _REGISTERS // of_a_warp // _PARTS * _PARTS
+    wanted = shared_bytes + limits.reserved_bytes
+    shared = -(-wanted // limits.shared_unit) * limits.shared_unit
+    blocks = min(
+        limits.blocks,
+        limits.warps // warps,
+        with_registers // warps,
+        limits.shared_bytes // shared if shared else limits.blocks,
+    )
+    return blocks * warps / limits.warps
