@@ -14,7 +14,7 @@ from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
 from mneme.mneme_types import ExperimentResult
 from mneme.recording.configured import configured
 from mneme.session.rounds import Rounds
-from mneme.session.trials import Candidate, CompletedCandidate, classify_result
+from mneme.session.trials import Candidate, CompletedCandidate, classify_result, metric_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -242,6 +242,7 @@ def _outcome(result: ExperimentResult, statistics: str, config: ExperimentConfig
         result_class=result.result_class,
         registers=result.reg_usage,
         spill_bytes=sum(known) if known else None,
+        times_ns=[median] if (median := metric_value(result, _METRIC)) and done.is_verified else [],
         local_bytes=result.local_mem_usage,
         shared_bytes=shared_bytes,
         occupancy=occupancy(target, config.block.volume, result.reg_usage, shared_bytes),

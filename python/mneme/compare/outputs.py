@@ -221,7 +221,7 @@ def _lnt_time(when: datetime) -> str:
 
 def _lnt_test(result: CaseResult, name: str, variant: str) -> dict[str, Any]:
     outcome = result.outcomes[variant]
-    times = outcome.times_ns or (result.baseline.times_ns if outcome.is_same_code else [])
+    times = result.baseline.times_ns if outcome.is_same_code else outcome.times_ns
     is_built = bool(outcome.image_hash)
     test: dict[str, Any] = {
         "name": f"{result.case['recording']}/{name}.{variant}",

@@ -32,7 +32,7 @@ class Outcome:
     same_as: str = ""
     """The variant with the same code and launch whose times these are."""
     times_ns: list[float] = field(default_factory=list)
-    """By round."""
+    """Times by round; that of the first replay where it was not measured in rounds."""
     ratios: list[float] = field(default_factory=list)
     """Baseline time / time, by round."""
     result_class: str = ""
