@@ -37,6 +37,7 @@ INSTALLED_FILES = (
     "bin/mneme-nvcc",
     "bin/mneme-offload-arch",
     "include/mneme/MnemeAnnotation.hpp",
+    "lib/cmake/mneme/MnemePassPlugin.cmake",
     "lib/cmake/mneme/MnemeWholeProject.cmake",
     "lib/cmake/mneme/mnemeConfigVersion.cmake",
     "lib/cmake/proteus/proteusConfig.cmake",

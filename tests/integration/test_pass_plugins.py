@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, Finished, mneme
-from pass_plugins import HAS_SHARED_LLVM, built_plugin
+from conftest import BUILD, Finished, mneme, run_command
+from pass_plugins import HAS_SHARED_LLVM, LLVM, built_plugin
 
 pytestmark = [
     pytest.mark.compile,
@@ -216,3 +216,20 @@ def test_compile_takes_the_same(recording: Path, planted: Path) -> None:
     )
     assert crashed.returncode == 7
     assert f"it ran the pass plugin '{planted}'" in crashed.stderr
+
+
+def test_plugin_that_is_linked_with_another_llvm_is_refused(
+    recording: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "libLLVM.so.7.0"
+    (tmp_path / "none.cpp").write_text("")
+    for command in (
+        ["-x", "c++", tmp_path / "none.cpp", "-Wl,-soname,libLLVM.so.7.0", "-o", other],
+        [tmp_path / "none.cpp", "-Wl,--no-as-needed", other, f"-Wl,-rpath,{tmp_path}",
+         "-o", tmp_path / "plugin.so"],
+    ):  # fmt: skip
+        built = run_command(LLVM / "bin" / "clang++", "-shared", "-fPIC", *command)
+        assert built.returncode == 0, built.stderr
+    done = replay(recording, USUAL, tmp_path / "plugin.so")
+    assert done.returncode == 7
+    assert "it is linked with 'libLLVM.so.7.0', and mneme uses 'libLLVM" in sentence(done)
