@@ -220,6 +220,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "gpu-nodes.md": (bundle,),
     "jit-kernel.md": (smooth,),
     "export.md": (tuned,),
+    "gym.md": (recording(), checkout),
     "optimize.md": (program("app"),),
     "pass-plugins.md": (smooth,),
     "production.md": (tuned,),

@@ -136,7 +136,7 @@ def test_the_python_reference_has_the_modules_that_guides_import(site: Path) -> 
 def test_what_leads_nowhere_fails_the_build(tmp_path: Path) -> None:
     for name in ("docs", "cmake"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    for name in ("python", "benchmarks", "runtime", "passes", "rooms.toml"):
+    for name in ("python", "benchmarks", "examples", "runtime", "passes", "rooms.toml"):
         (tmp_path / name).symlink_to(ROOT / name)
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         shutil.copy(ROOT / name, tmp_path)

@@ -38,6 +38,7 @@ _OPTIONAL_PACKAGES = {
     "dask-jobqueue": ("tune --on slurm", "'mneme-gpu[dask]'"),
     "mpi4py": ("tune --on mpi", "'mneme-gpu[mpi]'"),
     "ray": ("tune --on ray://...", "'mneme-gpu[ray]'"),
+    "gymnasium": ("mneme.gym", "'mneme-gpu[gym]'"),
     "pyarrow": ("mneme export to Parquet", "'mneme-gpu[data]'"),
 }
 _LIBRARIES = (
