@@ -16,13 +16,30 @@ from typing import Any
 from typing_extensions import Self
 
 from mneme.compare import Case, CompareOptions, Comparison, Variant, run_comparison
-from mneme.errors import MnemeError
+from mneme.errors import BackendUnavailable, MnemeError
 from mneme.measure.compile_pool import CompileAnswer
 from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration, ExperimentResult
 from mneme.recording.recorded_execution import RecordedExecution
 from record_samples import record_data
 
-__all__ = ["Simulated", "compared", "make_cases", "variant"]
+__all__ = ["WRONG", "Simulated", "compared", "make_cases", "variant"]
+
+
+WRONG = ExperimentResult(
+    executed=True,
+    result_class="wrong",
+    image_hash="w",
+    mismatches=[
+        {
+            "region": "out",
+            "element": 3,
+            "actual": "1",
+            "expected": "2",
+            "differing": 4,
+            "elements": 9,
+        }
+    ],
+)
 
 
 def variant(name: str, passes: str | None = None) -> Variant:
@@ -64,6 +81,8 @@ class Simulated:
     """Results of pipelines that fail."""
     unopened: Mapping[str, MnemeError] = field(default_factory=dict)
     """Why launches cannot be opened, by the name of their record file."""
+    unavailable: Sequence[int] = ()
+    """Devices that do not work."""
     seed: int = 0
     noise: float = 0.02
     has_equal_code: bool = False
@@ -107,6 +126,8 @@ class Simulated:
         is_cold: bool = False,
     ) -> Callable[[], ExperimentResult]:
         def wait() -> ExperimentResult:
+            if device in self.unavailable:
+                raise BackendUnavailable("it fell off the bus")
             name = Path(launch[0]).name
             if name in self.unopened:
                 raise self.unopened[name]

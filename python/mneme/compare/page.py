@@ -135,13 +135,15 @@ def _dots(comparison: Comparison) -> dict[str, Any]:
         return round((_LEFT + _RIGHT) / 2 + part * (_RIGHT - _LEFT) / 2, 1)
 
     middle = math.exp(width / 2)
-    lines = []
-    for number, one in enumerate(comparison.summaries):
+    lines: list[dict[str, Any]] = []
+    for one in comparison.summaries:
         rows = [row for row in comparison.rows_of(one.name) if row.ratio is not None]
+        if not rows:
+            continue
         lines.append(
             {
                 "name": one.name,
-                "y": 30 + number * 2 * _ROW_HEIGHT,
+                "y": 30 + len(lines) * 2 * _ROW_HEIGHT,
                 "dots": [
                     (place(row.ratio or 1.0), row.verdict.replace(" ", "-"), _hover(row))
                     for row in rows
@@ -153,7 +155,7 @@ def _dots(comparison: Comparison) -> dict[str, Any]:
         )
     ticks = [1 / edge, 1 / middle, 1.0, middle, edge]
     return {
-        "lines": [one for one in lines if one["dots"]],
+        "lines": lines,
         "height": 30 + 2 * _ROW_HEIGHT * len(lines),
         "ticks": [(place(one), f"{one:.4g}") for one in ticks],
     }
@@ -238,6 +240,12 @@ def _shown(shown: Sequence[RowDifference]) -> list[dict[str, Any]]:
             "verdict": one.row.verdict,
             "ratio": "" if one.row.ratio is None else f"{one.row.ratio:.3f}",
             "parts": [(title, part, _bounded(part, most)) for title, part in one.parts],
+            "notes": [
+                f"{title}: {note}"
+                for title, part in one.parts
+                for note in part.notes
+                if not note.startswith("Only ")  # there are fewer here
+            ],
         }
         for number, one in enumerate(shown)
     ]
@@ -256,7 +264,7 @@ def _bounded(part: Difference, most: int) -> list[dict[str, Any]]:
         if left:
             blocks.append({"folded": 0, "rows": left, "is_change": block.is_change})
     if rows > most:
-        blocks.append({"folded": rows - most, "rows": [], "is_change": True})
+        blocks.append({"folded": 1, "rows": [], "is_change": True})
     return blocks
 
 

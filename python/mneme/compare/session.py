@@ -112,6 +112,7 @@ def _head(options: CompareOptions, rounds: int, devices: Sequence[str]) -> dict[
         "compiler": _compiler(_native.compiler_version()),
         "device": device_limits(devices[0]).name or devices[0],
         "target": device_limits(devices[0]).target,
+        "false_discovery": options.false_discovery,
         "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
 
@@ -147,6 +148,7 @@ class _Run:
         self._finished: deque[CaseResult] = deque()
         self._problems: dict[int, BaseException] = {}
         self._ended = 0
+        self._under_way = 0
         self._is_over = False
 
     def measure(
@@ -190,23 +192,7 @@ class _Run:
     def _serve(self, number: int) -> None:
         try:
             while not self._is_over and (prepared := self._next()) is not None:
-                try:
-                    found = compare_case(
-                        self._executor,
-                        number,
-                        prepared,
-                        self._options,
-                        rounds=self._rounds,
-                    )
-                except BackendUnavailable:
-                    with self._changed:
-                        self._ahead.appendleft(prepared)  # for another device
-                    raise
-                if not self._keep(found):
-                    return
-                with self._changed:
-                    self._finished.append(found)
-                    self._changed.notify_all()
+                self._measure_on(number, prepared)
         except MnemeError as error:
             self._problems[number] = error
         except Exception as error:  # noqa: BLE001 - a thread's end has to be told
@@ -216,23 +202,41 @@ class _Run:
                 self._ended += 1
                 self._changed.notify_all()
 
-    def _keep(self, found: CaseResult) -> bool:
-        if self._is_over:  # what was interrupted is not a result
-            return False
-        self._store.append(found)
-        return True
+    def _measure_on(self, number: int, prepared: Prepared) -> None:
+        try:
+            if self._devices[0] == _CPU:
+                # It is the device, too: times would be those of compiling.
+                for answer in prepared.compiled.values():
+                    answer.result()
+            found = compare_case(
+                self._executor, number, prepared, self._options, rounds=self._rounds
+            )
+            if not self._is_over:  # what was interrupted is not a result
+                self._store.append(found)
+                self._finished.append(found)
+        except BackendUnavailable:
+            self._ahead.appendleft(prepared)  # for another device
+            raise
+        finally:
+            with self._changed:
+                self._under_way -= 1
+                self._changed.notify_all()
 
     def _next(self) -> Prepared | None:
-        """Return the next launch, and have those after it compiled."""
+        """Return the next launch, and have those after it compiled.
+
+        While launches are measured elsewhere, one may come back from a device that fails.
+        """
         with self._changed:
-            while self._waiting and len(self._ahead) <= self._compiled_ahead:
-                self._ahead.append(self._prepare(self._waiting.popleft()))
-            taken = self._ahead.popleft() if self._ahead else None
-        if taken is not None and self._devices[0] == _CPU:
-            # It is the device, too: times would be those of compiling.
-            for answer in taken.compiled.values():
-                answer.result()
-        return taken
+            while True:
+                while self._waiting and len(self._ahead) <= self._compiled_ahead:
+                    self._ahead.append(self._prepare(self._waiting.popleft()))
+                if self._ahead:
+                    self._under_way += 1
+                    return self._ahead.popleft()
+                if not self._under_way or self._is_over:
+                    return None
+                self._changed.wait(_POLL_SECONDS)
 
     def _prepare(self, case: Case) -> Prepared:
         return prepare(self._executor, case, self._options.variants, self._targets[0])

@@ -1,0 +1,62 @@
+"""`mneme compare` on a device: one process goes from recording to recording."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpu.support import DEVICE, EXAMPLE_NAMES, launches, mneme
+from mneme.devices import device_limits
+from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions
+from mneme.recording.configured import configured
+from mneme.recording.recorded_execution import RecordedExecution
+
+
+def test_a_process_keeps_the_device_from_recording_to_recording(
+    recording: Callable[[str], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+) -> None:
+    monkeypatch.setenv("MNEME_CACHE_DIR", str(tmp_path / "cache"))
+    places = [next(launches(recording(name))) for name in EXAMPLE_NAMES]
+    target = device_limits(DEVICE).target
+    results, pids = [], set()
+    with SuiteExecutor([DEVICE], tmp_path, SuiteOptions(iterations=1, warmup=0)) as executor:
+        for path, record_id in (*places, *places):
+            record = RecordedExecution.from_json(path)
+            config = replace(configured(record, record.get(record_id)), passes="default<O2>")
+            launch = str(path), record_id
+            assert not executor.compile(launch, config, target).result(120).failure
+            results.append(executor.submit(0, launch, config)())
+            pids.update(executor.pids)
+    assert [(one.error, one.result_class) for one in results if not one.verified] == []
+    assert len(pids) == 1
+    # What was compiled beside the device is what it asked for.
+    assert all(one.code_from_cache for one in results)
+    again = max(one.device_open_time for one in results[1:])
+    record_property("opening the device for another recording", f"{again:.4f} s at most")
+
+
+def test_every_example_is_compared(recording: Callable[[str], Path], tmp_path: Path) -> None:
+    done = mneme(
+        *("compare", *map(recording, EXAMPLE_NAMES), "--device", DEVICE, "--rounds", "6"),
+        *("--passes", "default<O1>", "--passes", "default<O0>", "--json"),
+        *("--results-dir", tmp_path / "results", "--html", tmp_path / "page.html"),
+    )
+    assert done.returncode == 0, done.stderr
+    kernels: list[dict[str, Any]] = json.loads(done.stdout)["kernels"]
+    assert len(kernels) >= len(EXAMPLE_NAMES)
+    assert [one["problem"] for one in kernels if one["problem"]] == []
+    for one in kernels:
+        found = one["variants"]["default<O0>"]
+        assert found["ratio"] > 0, found["reason"]
+        assert one["device"] == DEVICE
+        if DEVICE != "cpu":
+            assert found["registers"] > 0
+            assert found["occupancy"] is None or 0 < found["occupancy"] <= 1
