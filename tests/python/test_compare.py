@@ -190,12 +190,26 @@ def test_a_device_that_does_not_work_leaves_its_launches_to_others(
     listener.warn = told.append  # type: ignore[method-assign]
     found = room.run_comparison(
         make_cases(tmp_path, 20),
-        CompareOptions(variants=(A, B), results_dir=tmp_path / "r", rounds=6),
+        CompareOptions(variants=(A, B), results_dir=tmp_path / "r", rounds=16),
         listener,
         make_executor=Simulated(unavailable=(1,)),
     )
     assert len(found.results) == 20
     assert told in ([], ["cpu was left out: it fell off the bus"])
+
+
+def test_too_few_rounds_are_warned_of(tmp_path: Path) -> None:
+    told: list[str] = []
+    listener = room.CompareListener()
+    listener.warn = told.append  # type: ignore[method-assign]
+    for rounds in (8, 16):
+        room.run_comparison(
+            make_cases(tmp_path, 4),
+            CompareOptions(variants=(A, B), results_dir=tmp_path / str(rounds), rounds=rounds),
+            listener,
+            make_executor=Simulated(),
+        )
+    assert told == ["8 rounds are too few to find one difference among 4; 12 can"]
 
 
 # Results that are kept.

@@ -73,6 +73,7 @@ def run_comparison(
         wanted = {case.key: case for case in cases}
         results = {one.key: one for one in done if one.key in wanted}
         told.started(len(cases), len(results), rounds, devices)
+        _warn_of_few(rounds, len(cases), options, told)
         left = [case for case in cases if case.key not in results]
         if left:
             suite = SuiteOptions(
@@ -101,6 +102,17 @@ def _rounds(earlier: dict[str, Any] | None, cases: int, options: CompareOptions)
     if earlier is not None:
         return int(earlier["identity"]["rounds"])
     return enough_rounds(cases * (len(options.variants) - 1), options.false_discovery)
+
+
+def _warn_of_few(
+    rounds: int, cases: int, options: CompareOptions, listener: CompareListener
+) -> None:
+    tests = cases * (len(options.variants) - 1)
+    enough = enough_rounds(tests, options.false_discovery)
+    if rounds < enough:
+        listener.warn(
+            f"{rounds} rounds are too few to find one difference among {tests}; {enough} can"
+        )
 
 
 def _head(options: CompareOptions, rounds: int, devices: Sequence[str]) -> dict[str, Any]:
