@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import mneme
+from conftest import example, mneme, optimize
 from pass_plugins import HAS_SHARED_LLVM, built_plugin
 
 pytestmark = [
@@ -112,6 +112,33 @@ def test_unknown_pass_ends_the_search_before_it_begins(
     done = mneme(
         *("tune", recordings["vector_add"], "--results-dir", tmp_path / "results", *QUICK),
         *("--pass-plugin", planted, "--plugin-passes", "planted-other"),
+    )
+    assert done.returncode == 3
+    assert "planted-other" in done.stderr
+
+
+def test_whole_programs_are_optimized_with_the_passes(planted: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "optimized"
+    done = optimize(
+        *("--budget", "20s", "-o", folder, "--device", "cpu", "--no-knowledge", "--seed", "1"),
+        *("--pass-plugin", planted, "--plugin-passes", "planted-nothing,*"),
+        *("--plugin-passes", "*,planted-nothing", "--", example("vector_add")),
+    )
+    assert done.returncode in {0, 1}, done.stderr
+    (results,) = folder.glob("results/*")
+    space = json.loads((results / "search_space.json").read_text())
+    choices = ["", "planted-nothing,*", "*,planted-nothing"]
+    assert space["dimensions"]["plugin_passes"]["choices"] == choices
+    told = json.loads((results / "config.json").read_text())["pass_plugins"]
+    assert told[0].startswith(f"{planted}@")
+
+
+def test_optimize_refuses_an_unknown_pass_before_the_program_runs(
+    planted: Path, tmp_path: Path
+) -> None:
+    done = optimize(
+        *("--budget", "20s", "-o", tmp_path / "optimized", "--pass-plugin", planted),
+        *("--plugin-passes", "planted-other", "--", "/nonexistent/program"),
     )
     assert done.returncode == 3
     assert "planted-other" in done.stderr

@@ -89,6 +89,24 @@ def optimize(
             show_default=False,
         ),
     ] = None,
+    pass_plugin: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--pass-plugin",
+            metavar="FILE",
+            help="An LLVM pass plugin, whose passes are tried. More than once.",
+            show_default=False,
+        ),
+    ] = None,
+    plugin_passes: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--plugin-passes",
+            metavar="P",
+            help="A pass of the plugins to try; else those that they say. More than once.",
+            show_default=False,
+        ),
+    ] = None,
     min_gain: Annotated[
         float,
         typer.Option(
@@ -126,6 +144,7 @@ def optimize(
     from mneme.cli._console import print_json  # noqa: PLC0415 - `--help` stays light
     from mneme.cli._interrupt import interrupt_on_request  # noqa: PLC0415
     from mneme.cli._optimize_output import output_for  # noqa: PLC0415
+    from mneme.code_texts import plugin_files  # noqa: PLC0415
     from mneme.optimize.options import OptimizeOptions, parse_budget  # noqa: PLC0415
     from mneme.optimize.session import OptimizeSession  # noqa: PLC0415
 
@@ -145,6 +164,8 @@ def optimize(
             compare_tolerance=compare_tolerance,
             ignore=tuple(ignore or ()),
             tolerance=tuple(tolerance or ()),
+            pass_plugins=tuple(plugin_files([one]) for one in pass_plugin or ()),
+            plugin_passes=tuple(plugin_passes or ()),
             min_gain=min_gain,
             seed=seed,
             resume=resume,

@@ -14,6 +14,7 @@ from mneme.errors import InvalidArgument
 from mneme.measure.cluster import check_cluster
 from mneme.measure.tolerance import Tolerance
 from mneme.optimize.outputs import OutputRule
+from mneme.search.code_choices import plugin_choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +76,10 @@ class OptimizeOptions:
     """Regular expressions for parts that do not count if the whole output is compared."""
     tolerance: tuple[str, ...] = ()
     """Tolerances for recorded memory, as for `mneme tune`."""
+    pass_plugins: tuple[str, ...] = ()
+    """LLVM pass plugins whose passes are tried, as configurations name them."""
+    plugin_passes: tuple[str, ...] = ()
+    """Their passes, as for `mneme tune`."""
     min_gain: float = _MIN_GAIN
     """Gains that are certainly smaller are neither claimed nor kept."""
     seed: int | None = None
@@ -100,6 +105,8 @@ class OptimizeOptions:
             raise InvalidArgument(f"--seed is {self.seed}; it goes from 0 to {_LARGEST_SEED}")
         for text in self.tolerance:
             Tolerance.parse(text)
+        # Before the program runs for minutes.
+        plugin_choices(":".join(self.pass_plugins), self.plugin_passes)
         check_cluster(self.on, self.cluster)
         if self.on == "mpi":
             raise InvalidArgument(
@@ -146,6 +153,8 @@ class OptimizeOptions:
             ("--compare", self.compare),
             ("--tolerance", (*self.tolerance, *tolerance)),
             ("--ignore", (*self.ignore, *ignore)),
+            ("--pass-plugin", self.pass_plugins),
+            ("--plugin-passes", self.plugin_passes),
         ):
             words += [word for value in values for word in (option, value)]
         return shlex.join([*words, "--", *self.command])

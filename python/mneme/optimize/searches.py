@@ -219,6 +219,8 @@ class Searches:
             space_preset="full",
             specialize_space="off" if target.fixed_args == () else None,
             specialized_args=",".join(target.fixed_args or ()) or None,
+            pass_plugins=self._options.pass_plugins,
+            plugin_passes=self._options.plugin_passes,
             launch_dim="auto" if target.may_change_launch else "none",
             baseline="program",
             sampler="auto",
