@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import BUILD, Finished, mneme, run_command
@@ -233,3 +235,39 @@ def test_plugin_that_is_linked_with_another_llvm_is_refused(
     done = replay(recording, USUAL, tmp_path / "plugin.so")
     assert done.returncode == 7
     assert "it is linked with 'libLLVM.so.7.0', and mneme uses 'libLLVM" in sentence(done)
+
+
+def compiled_for_a_gpu(
+    recording: Path, passes: str, folder: Path, *options: str | Path
+) -> tuple[str, dict[str, Any]]:
+    """Return the PTX of `blockSum`, which has barriers, and the compiler's statistics."""
+    done = mneme(
+        *("compile", recording, "blockSum", passes, "--arch", "sm_90", *options),
+        *("--ptx", folder / "code.ptx"),
+    )
+    assert done.returncode == 0, done.stderr
+    return (folder / "code.ptx").read_text(), json.loads(done.stdout)["statistics"]
+
+
+def test_passes_see_the_code_of_gpus(
+    recordings: dict[str, Path], planted: Path, tmp_path: Path
+) -> None:
+    passes = f"planted-drop-barriers,{USUAL}"
+    usual, _ = compiled_for_a_gpu(recordings["reduction"], USUAL, tmp_path)
+    broken, _ = compiled_for_a_gpu(
+        recordings["reduction"], passes, tmp_path, "--pass-plugin", planted
+    )
+    barrier = re.compile(r"\b(bar|barrier)\.")
+    assert barrier.search(usual)
+    assert not barrier.search(broken)
+
+
+def test_options_of_ptxas_reach_it(recordings: dict[str, Path], tmp_path: Path) -> None:
+    (usual, before), (other, after) = (
+        compiled_for_a_gpu(recordings["reduction"], USUAL, tmp_path, *more)
+        for more in ((), ("--ptxas=--def-load-cache=cv",))
+    )
+    assert usual == other
+    if not before["assembler"].startswith("ptxas"):
+        pytest.skip("no ptxas is installed")
+    assert before["image_hash"] != after["image_hash"]

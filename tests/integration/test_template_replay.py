@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Finished, mneme, reads_golden, run_command
+from pass_plugins import HAS_SHARED_LLVM, built_plugin
 
 from mneme.errors import InvalidArgument
 from mneme.install import paths as _paths
@@ -173,6 +174,30 @@ def test_what_cannot_be_is_refused(
     with pytest.raises(InvalidArgument, match=sentence):
         render(request)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not HAS_SHARED_LLVM, reason="no shared LLVM")
+def test_plugin_is_copied_and_its_options_are_for_opt(tmp_path: Path) -> None:
+    plugin = built_plugin("planted")
+    values = {
+        "passes": "planted-nothing,default<O2>",
+        "pass_plugin": str(plugin),
+        "llvm_options": "unroll-threshold=7 -planted-times=3",
+        "assembler_options": "--def-load-cache=cv",
+    }
+    request = ScaffoldRequest(
+        template=load_template("replay"), out=tmp_path, values=values, record_database=RECORD
+    )
+    files = {Path(file.path).name: file.content for file in render(request).files}
+    assert files["plugin.so"] == plugin.read_bytes()
+    assert b"-load-pass-plugin=${source}/plugin.so" in files["CMakeLists.txt"]
+    for name, count in (("opt.rsp", 1), ("llc.rsp", 0)):
+        assert b"-unroll-threshold=7" in files[name]
+        assert files[name].count(b"-planted-times=3") == count
+    assert files["ptxas.rsp"].endswith(b" --def-load-cache=cv\n")
+    values["assembler_options"] = "'; rm"
+    with pytest.raises(InvalidArgument, match="which is not an option"):
+        render(request)
 
 
 def test_loops_are_marked_before_tools_of_llvm_see_them(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme.code_texts import plugin_files
 from mneme.errors import InvalidArgument
 from mneme.pipelines.structurizing import with_what_structurizecfg_needs
 from mneme.pipelines.unrolling import split_behind_unrolling
@@ -48,14 +49,18 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     after = _native.Snapshot(record.parent / instance["Epilogue"])
     _check_size(before, int(options["max_mebibytes"]))
     regions, files = _memory(before, after)
-    marks, passes = _split_passes(str(options["passes"]))
+    plugin = plugin_files([str(options["pass_plugin"])] if options["pass_plugin"] else [])
+    marks, passes = _split_passes(str(options["passes"]), plugin)
     code = _code(record, recording, options, marks)
     files["kernel.ll"] = code.pop("ir")
+    if plugin:
+        files["plugin.so"] = Path(str(options["pass_plugin"])).read_bytes()
     for region in regions:
         region["is_constant"] = region["is_constant"] and _has(files["kernel.ll"], region["name"])
     replay = {
         **code,
         "passes": passes or "verify",
+        **_options_of_tools(options, plugin),
         "fp_contract": "fast" if fields["Options"].get("fp_contract") == "fast" else "on",
         "grid": _triple(recording["grid"]),
         "block": _triple(recording["block"]),
@@ -134,7 +139,34 @@ def _arguments(before: Snapshot, recording: Mapping[str, Any]) -> list[dict[str,
     ]
 
 
-def _split_passes(pipeline: str) -> tuple[str, str]:
+def _options_of_tools(options: Mapping[str, Any], plugin: str) -> dict[str, list[str]]:
+    """Return the options of opt, llc and ptxas; those of a plugin are for opt, which loads it."""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    llvm = [f"-{one.lstrip('-')}" for one in str(options["llvm_options"]).split()]
+    _native.check_passes("", plugin, " ".join(llvm))
+    ptxas = str(options["assembler_options"]).split()
+    for one in ptxas:
+        if not re.fullmatch(r"--?\w[\w=,.+:/-]*", one, re.ASCII):
+            raise InvalidArgument(f"--assembler-options has '{one}', which is not an option")
+    return {
+        "opt_options": llvm,
+        "llc_options": [one for one in llvm if not plugin or _is_of_llvm(one)],
+        "ptxas_options": ptxas,
+    }
+
+
+def _is_of_llvm(option: str) -> bool:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    try:
+        _native.check_passes("", "", option)
+    except InvalidArgument:
+        return False
+    return True
+
+
+def _split_passes(pipeline: str, plugin: str) -> tuple[str, str]:
     """Return the pipeline to run on `kernel.ll` here, and the pipeline for LLVM's own tools.
 
     LLVM's tools do not have the pass that marks loops, but they obey the marks. So this pass, and
@@ -142,7 +174,7 @@ def _split_passes(pipeline: str) -> tuple[str, str]:
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
-    _native.check_passes(pipeline)
+    _native.check_passes(pipeline, plugin)
     marks, rest = split_behind_unrolling(pipeline)
     if "mneme-unroll" in rest:
         raise InvalidArgument(
