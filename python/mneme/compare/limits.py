@@ -68,9 +68,9 @@ class Limits:
 
     def is_exceeded_by(self, row: Row) -> str:
         """Return in which way one variant of one launch is too much; empty if it is not."""
-        if row.outcome.is_wrong and not self.is_wrong_allowed:
+        if row.is_wrong and not self.is_wrong_allowed:
             return row.verdict
-        is_failed = not row.outcome.is_verified and not row.outcome.is_wrong
+        is_failed = not row.outcome.is_verified and not row.is_wrong
         if is_failed and not row.result.problem and not self.is_failure_allowed:
             return row.verdict
         if self.regression is None or row.verdict != SLOWER or not row.ratio:

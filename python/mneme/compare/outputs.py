@@ -160,7 +160,7 @@ def _test_case(row: Row, limits: Limits) -> str:
 def _judged(row: Row, limits: Limits) -> tuple[str, str]:
     if row.result.problem:
         return "skipped", row.result.problem
-    if row.outcome.is_wrong:
+    if row.is_wrong:
         return "failure", f"{row.verdict}: {row.outcome.reason}"
     if not row.outcome.is_verified:
         return "error", f"{row.verdict}: {row.outcome.reason}"

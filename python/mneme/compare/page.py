@@ -105,7 +105,7 @@ def _kind(comparison: Comparison) -> str:
 
 def _order(row: Row) -> tuple[int, float]:
     if row.ratio is None:
-        return (0 if row.outcome.is_wrong else 3, 0.0)
+        return (0 if row.is_wrong else 3, 0.0)
     if not row.is_discovery:
         return (4, row.ratio)
     return (1, row.ratio) if row.ratio < 1 else (2, -row.ratio)
@@ -191,7 +191,7 @@ def _row(row: Row, anchor: str, place: str) -> dict[str, Any]:
 
 
 def _css(row: Row) -> str:
-    if row.outcome.is_wrong:
+    if row.is_wrong:
         return "bad"
     return {FASTER: "good", SLOWER: "bad"}.get(row.verdict, "warn" if row.ratio is None else "")
 

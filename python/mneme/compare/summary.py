@@ -22,6 +22,8 @@ __all__ = ["FASTER", "SAME_CODE", "SLOWER", "UNCHANGED", "Comparison", "Row", "V
 
 FASTER, SLOWER, UNCHANGED, SAME_CODE = "faster", "slower", "no difference", "same code"
 """Verdicts of variants that are verified."""
+NOT_COMPARED = "not compared"
+"""Verdict of variants without a baseline."""
 
 _FAILURES = {
     "failed_verification": "wrong result",
@@ -32,7 +34,7 @@ _FAILURES = {
     "compile_error": "not compiled",
     "runtime_error": "crashed or hung",
     "internal_error": "lost",
-    "not_compared": "not compared",
+    "not_compared": NOT_COMPARED,
 }
 _NAME_COLUMNS = 60
 
@@ -58,6 +60,11 @@ class Row:
     """By the sign test; None: not tested."""
 
     @property
+    def is_wrong(self) -> bool:
+        """Whether it left other memory behind than was recorded, and the baseline did not."""
+        return self.outcome.is_wrong and not self.result.problem
+
+    @property
     def is_discovery(self) -> bool:
         """Whether it is faster or slower, all launches and variants taken together."""
         return self.verdict in (FASTER, SLOWER)
@@ -67,7 +74,7 @@ class Row:
         one, base = self.outcome, self.result.baseline
         return {
             "verdict": self.verdict,
-            "reason": one.reason or (self.result.problem if self.ratio is None else ""),
+            "reason": self.result.problem or one.reason,
             "ratio": self.ratio,
             "interval": None if self.low is None else [self.low, self.high],
             "p_value": self.p_value,
@@ -161,8 +168,11 @@ class Comparison:
         }
         if outcome.is_verified and outcome.is_same_code:
             return Row(**named, verdict=SAME_CODE, ratio=1.0)
+        if result.problem:
+            # Where the baseline is wrong or fails, too, a variant is not to blame.
+            return Row(**named, verdict=NOT_COMPARED)
         if p_value is None:
-            return Row(**named, verdict=_FAILURES.get(outcome.status, "not compared"))
+            return Row(**named, verdict=_FAILURES.get(outcome.status, NOT_COMPARED))
         ratio, low, high = median_interval(outcome.ratios)
         verdict = (FASTER if ratio > 1 else SLOWER) if is_found else UNCHANGED
         return Row(**named, verdict=verdict, ratio=ratio, low=low, high=high, p_value=p_value)
@@ -186,7 +196,7 @@ class Comparison:
     @cached_property
     def wrong(self) -> list[Row]:
         """What left other memory behind than was recorded."""
-        return [row for row in self.rows if row.outcome.is_wrong]
+        return [row for row in self.rows if row.is_wrong]
 
     @cached_property
     def failed(self) -> list[Row]:
@@ -194,7 +204,7 @@ class Comparison:
         return [
             row
             for row in self.rows
-            if not row.outcome.is_verified and not row.outcome.is_wrong and not row.result.problem
+            if not row.outcome.is_verified and not row.is_wrong and not row.result.problem
         ]
 
     @cached_property

@@ -92,7 +92,7 @@ def _difference(row: Row, old: CompileAnswer, new: CompileAnswer) -> RowDifferen
 
 def anchor_of(row: Row, shown: Sequence[RowDifference]) -> str:
     """Return where a page shows a row's differences; empty if it does not."""
-    if row.verdict not in (FASTER, SLOWER) and not row.outcome.is_wrong:
+    if row.verdict not in (FASTER, SLOWER) and not row.is_wrong:
         return ""
     key = (row.result.baseline.image_hash, row.outcome.image_hash)
     for number, one in enumerate(shown):
