@@ -193,7 +193,7 @@ def _row(done: CompletedCandidate, metric: str) -> Row:
     low, high = result.time_ci_ns if len(result.time_ci_ns) == 2 else (None, None)  # noqa: PLR2004
     seconds = (result.preprocess_ir_time, result.opt_time, result.codegen_time)
     row: Row = {column: getattr(result, name) for name, column in RESULT_FIELDS.items()}
-    row |= launch_columns(done.candidate.config)
+    row |= launch_columns(done.candidate.config, done.candidate.config_hash)
     row |= {
         "trial": done.candidate.trial,
         "params": json.dumps(done.candidate.params, sort_keys=True, default=str),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
@@ -40,20 +41,30 @@ def fitting(name: str, value: Any) -> Any:  # noqa: ANN401 - of any column
     return list(value) if isinstance(value, tuple) else value
 
 
-def launch_columns(config: ExperimentConfiguration) -> Row:
-    """Return the columns that say how something was compiled and launched."""
+def launch_columns(config: ExperimentConfiguration, config_hash: str = "") -> Row:
+    """Return the columns that say how something was compiled and launched.
+
+    Args:
+        config: How it was.
+        config_hash: Its hash, if it is known.
+    """
     row: Row = {column: getattr(config, name) for name, column in CONFIGURATION_FIELDS.items()}
     for name in ("grid", "block"):
         row |= {f"{name}_{axis}": getattr(getattr(config, name), axis) for axis in "xyz"}
-    return {**row, "pipeline": _passes(config.passes), "config_hash": config.hash()}
+    return {
+        **row,
+        "pipeline": list(_passes(config.passes)),
+        "config_hash": config_hash or config.hash(),
+    }
 
 
-def _passes(pipeline: str) -> list[str]:
+@functools.lru_cache(maxsize=1 << 12)  # many configurations have the same
+def _passes(pipeline: str) -> tuple[str, ...]:
     """Return the passes of a pipeline; of one that LLVM refuses, the whole text."""
     try:
-        return flatten_passes(pipeline)
+        return tuple(flatten_passes(pipeline))
     except InvalidArgument:
-        return [pipeline]
+        return (pipeline,)
 
 
 def moment(text: str) -> datetime | None:
