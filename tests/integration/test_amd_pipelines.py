@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import BUILD, ROOT, mneme, records, run_command
 
-from mneme.cli.compile import _compile_apart
+from mneme.measure.compile_apart import compile_apart
 from mneme.errors import CompileFailed
 from mneme.measure.compile_record import CompileOptions
 from mneme.search.pass_choices import PROVEN
@@ -55,7 +55,7 @@ def test_a_random_pipeline_gives_code_or_a_sentence(
     passes = PipelineParam("passes", LONGEST).sample_random(rng)
     for gpu in gpus:
         try:
-            done = _compile_apart(record, None, CompileOptions(target=gpu, passes=passes))
+            done = compile_apart(record, None, CompileOptions(target=gpu, passes=passes))
         except CompileFailed as error:
             assert str(error).strip()  # noqa: PT017 - either is right
         else:
@@ -69,5 +69,5 @@ def test_pipelines_that_searches_begin_with_give_code(
     recorded: tuple[Path, tuple[str, ...]], passes: str
 ) -> None:
     record, gpus = recorded
-    done = _compile_apart(record, None, CompileOptions(target=gpus[1], passes=passes))
+    done = compile_apart(record, None, CompileOptions(target=gpus[1], passes=passes))
     assert done.image.startswith(b"\x7fELF")

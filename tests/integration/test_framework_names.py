@@ -38,7 +38,9 @@ def test_loops_without_labels_are_found_by_their_lines(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "no error\n"), done.stderr
 
     table = mneme("ls", db, COLUMNS="80").stdout
-    assert all(len(line) <= 80 for line in table.splitlines()), table
+    title, *rows = table.splitlines()
+    assert title == f"Recording {db}"
+    assert all(len(line) <= 80 for line in rows), table
     records = set()
     for mark in ("set", "add"):
         place = f"app.cpp:{line_of(mark)}"

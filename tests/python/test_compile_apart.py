@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from mneme.cli.compile import _compile_apart
 from mneme.errors import CompileFailed, InvalidArgument
-from mneme.measure import compile_record
+from mneme.measure.compile_apart import compile_apart
 from mneme.measure.compile_record import CompileOptions
+
+COMPILE = "mneme.measure.compile_apart.compile_record"
 
 
 def crash(*_: Any) -> None:
@@ -33,28 +34,28 @@ def interrupt(*_: Any) -> None:
 
 
 def test_an_interrupt_waits_for_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_record, "compile_record", hang)
+    monkeypatch.setattr(COMPILE, hang)
     before = signal.signal(signal.SIGALRM, interrupt)
     began = time.monotonic()
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         with pytest.raises(KeyboardInterrupt):
-            _compile_apart(Path("x.json"), None, CompileOptions())
+            compile_apart(Path("x.json"), None, CompileOptions())
     finally:
         signal.signal(signal.SIGALRM, before)
     assert time.monotonic() - began < 30
 
 
 def test_a_crash_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_record, "compile_record", crash)
+    monkeypatch.setattr(COMPILE, crash)
     with pytest.raises(CompileFailed, match="LLVM crashed on this pipeline"):
-        _compile_apart(Path("x.json"), None, CompileOptions())
+        compile_apart(Path("x.json"), None, CompileOptions())
 
 
 def test_other_errors_are_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_record, "compile_record", refuse)
+    monkeypatch.setattr(COMPILE, refuse)
     with pytest.raises(InvalidArgument, match="there is no pass 'x'"):
-        _compile_apart(Path("x.json"), None, CompileOptions())
+        compile_apart(Path("x.json"), None, CompileOptions())
 
 
 def test_a_compiler_that_never_ends_goes_with_its_parent(
@@ -66,11 +67,11 @@ def test_a_compiler_that_never_ends_goes_with_its_parent(
         told.write_text(f"{os.getpid()}\n")
         time.sleep(60)
 
-    monkeypatch.setattr(compile_record, "compile_record", tell_and_hang)
+    monkeypatch.setattr(COMPILE, tell_and_hang)
     parent = os.fork()
     if parent == 0:
         try:
-            _compile_apart(Path("x.json"), None, CompileOptions())
+            compile_apart(Path("x.json"), None, CompileOptions())
         finally:
             os._exit(1)
     deadline = time.monotonic() + 30

@@ -25,6 +25,14 @@ COMMON: Final[dict[str, tuple[str, ...]]] = {
         *("passes", "launch_dim", "tolerance", "device", "workers", "on", "results_dir"),
         *("resume", "config", "record_database"),
     ),
+    "optimize": (
+        *("budget", "output", "device", "on", "check", "compare", "tolerance"),
+        *("pass_plugin", "min_gain", "seed", "resume", "json"),
+    ),
+    "bisect": (
+        *("symptom", "than", "arch", "specialize", "specialize_dims", "iterations"),
+        *("timeout", "tolerance", "device", "output", "json", "record_database"),
+    ),
 }
 """Parameters by verb, in the order in which they are listed; other verbs list all they have."""
 
@@ -54,6 +62,22 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
             *("pass_plugins", "llvm_options", "assembler_options", "code_object_version"),
         ),
         "Files": ("output", "ptx", "ll", "cache"),
+    },
+    "optimize": {
+        "What is done": ("budget", "output", "resume", "device", "on", "cluster", "seed"),
+        "What is tried": ("pass_plugin", "plugin_passes", "knowledge", "min_gain"),
+        "Checking": ("check", "compare", "compare_tolerance", "ignore", "tolerance"),
+        "What is printed": ("quiet", "json"),
+    },
+    "bisect": {
+        "Which launch": ("record_database", "record_id"),
+        "What is looked for": ("symptom", "than", "arch"),
+        "Code": (
+            *("specialize", "specialize_dims", "max_registers", "codegen_opt"),
+            *("pass_plugins", "llvm_options", "assembler_options"),
+        ),
+        "Measuring and verifying": ("iterations", "timeout", "tolerance", "device"),
+        "What is written": ("output", "json"),
     },
 }
 """Headings with their parameters, for verbs whose options do not name their own."""

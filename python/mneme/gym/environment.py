@@ -104,7 +104,7 @@ class PassesEnv(gymnasium.Env[Any, Any]):
         """Begin an episode with an empty pipeline.
 
         Args:
-            seed: Of the choice of launches.
+            seed: Makes the choice of launches repeat.
             options: "kernel": a name or part of one, as KERNEL of commands; the launch is drawn
                 among those of it. Without, among all.
 
