@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import BUILD, ROOT, mneme, records, run_command
 
-from mneme.measure.compile_apart import compile_apart
 from mneme.errors import CompileFailed
+from mneme.measure.compile_apart import compile_apart
 from mneme.measure.compile_record import CompileOptions
 from mneme.search.pass_choices import PROVEN
 from mneme.search.pipeline_param import PipelineParam
