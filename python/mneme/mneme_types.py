@@ -237,12 +237,15 @@ class ExperimentConfiguration(CodeNumbers):
 
     def key(self) -> tuple[Hashable, ...]:
         """Return what is equal for configurations that do the same."""
-        return tuple(
-            _frozen(getattr(self, name))
-            if name not in _SWITCHED_FIELDS or getattr(self, _SWITCHED_FIELDS[name])
-            else None
-            for name in _CONFIGURATION_FIELDS
-        )
+        values = self.__dict__
+        found: list[Any] = [
+            values[name] if switch is None or values[switch] else None
+            for name, switch in _FIELDS_AND_SWITCHES
+        ]
+        for place in _DIMENSIONS:
+            extent = found[place]
+            found[place] = (extent.x, extent.y, extent.z)
+        return tuple(found)
 
     def code_key(self) -> tuple[Hashable, ...]:
         """Return what differs wherever the code may differ, and for little else."""
@@ -448,6 +451,8 @@ _OWN_FIELDS = {item.name: item.default for item in _FIELDS if _in_files(item)[0]
 _SWITCHED_FIELDS: dict[str, str] = {
     item.name: item.metadata[_ONLY_WITH] for item in _FIELDS if _ONLY_WITH in item.metadata
 }
+_FIELDS_AND_SWITCHES = tuple((name, _SWITCHED_FIELDS.get(name)) for name in _CONFIGURATION_FIELDS)
+_DIMENSIONS = tuple(_CONFIGURATION_FIELDS.index(name) for name in ("grid", "block"))
 _CODE_SWITCHES: tuple[tuple[str, ...] | None, ...] = tuple(
     item.metadata.get(_CODE_ONLY_WITH) for item in _FIELDS
 )
@@ -459,11 +464,6 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - a field's value
     if hasattr(value, "item") and not isinstance(value, int | float):
         value = value.item()
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _frozen(value: Any) -> Hashable:  # noqa: ANN401 - a field's value
-    """Return a field's value as one that never changes."""
-    return (value.x, value.y, value.z) if isinstance(value, dim3) else value
 
 
 def _dims(value: object, name: str) -> dim3:

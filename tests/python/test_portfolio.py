@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import statistics
 from typing import Any
@@ -74,6 +75,20 @@ def test_the_same_seed_asks_for_the_same() -> None:
         return found
 
     assert asked() == asked()
+
+
+def test_proposals_of_a_seed_stay_the_same() -> None:
+    """What makes asking faster must not change what is asked."""
+    portfolio = Portfolio(SpaceView.of(Space()), random.Random(7))
+    digest = hashlib.sha256()
+    for number in range(2000):
+        params = portfolio.propose(number).sample.params
+        digest.update(repr(sorted(params.items())).encode())
+        if number >= 16:
+            params = portfolio.sample_of(number - 16).params
+            metric = None if params["n0"] == 9 else cost(params)
+            portfolio.learn(number - 16, metric, tuple(params.items()))
+    assert digest.hexdigest()[:16] == "6d3437889b703731"
 
 
 def test_pipelines_are_sequences_mutated_and_spliced() -> None:

@@ -81,11 +81,14 @@ class PipelineManager:
         self._names = {item.name for item in known}
         # Searches parse the same passes thousands of times a second.
         self._concrete = functools.lru_cache(maxsize=1 << 14)(self._make_concrete)
-        self._drawn = [item for item in known if reason_left_out(item.name) is None]
+        # Good pipelines have many children.
+        self._parsed = functools.lru_cache(maxsize=1 << 8)(self._parse)
+        drawn = [item for item in known if reason_left_out(item.name) is None]
+        self._drawn = sorted(drawn, key=lambda item: (item.name, item.level.value))
 
     def get_passes(self) -> list[AbstractPass]:
         """Return the passes that make sense for kernels, each once per level, sorted by name."""
-        return sorted(self._drawn, key=lambda item: (item.name, item.level.value))
+        return list(self._drawn)
 
     def get_concrete_passes(self) -> list[ConcretePass]:
         """Return those passes without options and with each single one of their options."""
@@ -141,7 +144,7 @@ class PipelineManager:
             UnknownPass: (a RuntimeError) If LLVM has no pass of a name.
             InvalidArgument: If brackets do not match.
         """
-        return [self._concrete(text, level) for text, level in _leaves(s, None)]
+        return list(self._parsed(s))
 
     def split_pipeline(self, s: str) -> list[str]:
         """Return a pipeline as one text for each of its passes, which are pipelines themselves.
@@ -166,6 +169,9 @@ class PipelineManager:
         if isinstance(passes, str):
             return passes
         return ",".join(_grouped(list(passes)))
+
+    def _parse(self, text: str) -> tuple[ConcretePass, ...]:
+        return tuple(self._concrete(one, level) for one, level in _leaves(text, None))
 
     def _make_concrete(self, text: str, level: PassLevel | None) -> ConcretePass:
         name, options = split_name(text)

@@ -8,8 +8,9 @@ Parameters are treated one by one and have few values, so that counting is suffi
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     import random
@@ -27,6 +28,17 @@ _CANDIDATES: Final = 24
 Params = dict[str, Any]
 
 
+class _Densities(NamedTuple):
+    """The values of a parameter among good configurations and others."""
+
+    places: range
+    """Where each value is in the list of values."""
+    sums: list[float]
+    """Density among the good, added up."""
+    ratios: list[float]
+    """Density among the good over that among the others."""
+
+
 class Likelihood:
     """Learns from results, and proposes values of good configurations."""
 
@@ -36,9 +48,12 @@ class Likelihood:
         self._rng = rng
         self._ranked: list[tuple[float, int]] = []
         self._results: list[Params] = []
-        self._all = {name: Counter[Any]() for name in self._values}
-        # What runs counts as not good until its result is known.
-        self._running = {name: Counter[Any]() for name in self._values}
+        # Of all results; what runs counts as one that is not good until its result is known.
+        self._seen = {name: Counter[Any]() for name in self._values}
+        self._total = dict.fromkeys(self._values, 0)
+        self._good: list[int] = []
+        self._good_counts = {name: Counter[Any]() for name in self._values}
+        self._densities: dict[str, _Densities] = {}
 
     @property
     def is_ready(self) -> bool:
@@ -47,40 +62,59 @@ class Likelihood:
 
     def begin(self, params: Mapping[str, Any]) -> None:
         """Note that a configuration runs."""
-        for name, value in self._known(params).items():
-            self._running[name][value] += 1
+        self._count(params, 1)
 
     def end(self, params: Mapping[str, Any]) -> None:
         """Note that it no longer runs."""
-        for name, value in self._known(params).items():
-            self._running[name][value] -= 1
-
-    def _known(self, params: Mapping[str, Any]) -> Params:
-        return {name: params[name] for name in self._values if name in params}
+        self._count(params, -1)
 
     def learn(self, params: Mapping[str, Any], metric: float | None) -> None:
         """Add a result; None means that it does not work, which is the worst result."""
-        known = self._known(params)
-        for name, value in known.items():
-            self._all[name][value] += 1
+        self._count(params, 1)
         if metric is not None:
             bisect.insort(self._ranked, (metric, len(self._results)))
-        self._results.append(known)
+        self._results.append({name: params[name] for name in self._values if name in params})
 
     def propose(self) -> Params:
         """Return a value for each parameter."""
-        count = max(_FEWEST_GOOD, min(_MOST_GOOD, int(_GOOD_PART * len(self._results))))
-        good = [self._results[index] for _, index in self._ranked[:count]]
+        self._find_good()
         chosen: Params = {}
         for name, values in self._values.items():
-            counts = Counter(one[name] for one in good if name in one)
-            have = sum(counts.values())
-            seen = self._all[name] + self._running[name]
-            others = sum(seen.values()) - have
-            even = _PRIOR / len(values)
-            likely = [(counts[value] + even) / (have + _PRIOR) for value in values]
-            usual = [(seen[value] - counts[value] + even) / (others + _PRIOR) for value in values]
-            ratios = [one / other for one, other in zip(likely, usual, strict=True)]
-            drawn = self._rng.choices(range(len(values)), likely, k=_CANDIDATES)
-            chosen[name] = values[max(drawn, key=ratios.__getitem__)]
+            found = self._densities.get(name)
+            if found is None:
+                found = self._densities[name] = self._compare(name)
+            drawn = self._rng.choices(found.places, cum_weights=found.sums, k=_CANDIDATES)
+            chosen[name] = values[max(drawn, key=found.ratios.__getitem__)]
         return chosen
+
+    def _count(self, params: Mapping[str, Any], more: int) -> None:
+        for name, seen in self._seen.items():
+            if name in params:
+                seen[params[name]] += more
+                self._total[name] += more
+                self._densities.pop(name, None)
+
+    def _find_good(self) -> None:
+        """Count values among the best results, if these are others than before."""
+        count = max(_FEWEST_GOOD, min(_MOST_GOOD, int(_GOOD_PART * len(self._results))))
+        good = [index for _, index in self._ranked[:count]]
+        if good == self._good:
+            return
+        self._good = good
+        results = [self._results[index] for index in good]
+        for name in self._values:
+            self._good_counts[name] = Counter(one[name] for one in results if name in one)
+        self._densities.clear()
+
+    def _compare(self, name: str) -> _Densities:
+        values, counts, seen = self._values[name], self._good_counts[name], self._seen[name]
+        have = sum(counts.values())
+        others = self._total[name] - have
+        even = _PRIOR / len(values)
+        likely = [(counts[value] + even) / (have + _PRIOR) for value in values]
+        usual = [(seen[value] - counts[value] + even) / (others + _PRIOR) for value in values]
+        return _Densities(
+            places=range(len(values)),
+            sums=list(itertools.accumulate(likely)),
+            ratios=[one / other for one, other in zip(likely, usual, strict=True)],
+        )

@@ -331,8 +331,10 @@ class Portfolio:
         if unused:
             return self._rng.choice(unused)
 
+        span = 2 * math.log(total)
+
         def score(name: str) -> float:
-            explore = _EXPLORE * math.sqrt(2 * math.log(total) / uses[name])
+            explore = _EXPLORE * math.sqrt(span / uses[name])
             return self._operators[name].credit + explore
 
         # Several are requested before the first result: a random term makes them differ.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.search.conditions import assign, assignments, checked_dimensions
+from mneme.search.conditions import assign, assignments, checked_dimensions, sampling_order
 from mneme.search.configurations import configuration_from_params
 from mneme.search.params import BaseParam, plain_value, sample_optuna_param, sample_random_param
 
@@ -132,9 +132,10 @@ class SpaceView:
             self._rng = random.Random()  # noqa: S311
         generator = rng or self._rng
         dimensions = self.dimensions()
+        order = sampling_order(self.name, dimensions)
         for _ in range(self._attempts()):
             params = assign(
-                self.name, dimensions, lambda param: sample_random_param(param, generator)
+                self.name, dimensions, lambda param: sample_random_param(param, generator), order
             )
             sample = self.sample_of(params)
             if self.allows(sample, "parameters"):
