@@ -1,15 +1,10 @@
 #include "runtime/recorder/graph_memory.h"
 
+#include <cstddef>
 #include <vector>
-
-#include "runtime/core/base/last_error.h"
-#include "runtime/core/base/sentence.h"
-#include "runtime/recorder/session.h"
 
 namespace mneme::record {
 namespace {
-
-constexpr int kChildGraph = 4, kMemAlloc = 10; // of the node types of all vendors
 
 /// The vendors' structure of such a node, and room for what newer ones may add.
 struct AllocParams {
@@ -22,7 +17,9 @@ struct AllocParams {
 };
 static_assert(offsetof(AllocParams, pointer) == 112);
 
-void noteMemory(Memory& memory, void* graph, const GraphFunctions& functions) {
+} // namespace
+
+void noteGraphMemory(Memory& memory, void* graph, const GraphFunctions& functions) {
   size_t count = 0;
   if (functions.getNodes(graph, nullptr, &count) != 0 || count == 0)
     return;
@@ -36,29 +33,12 @@ void noteMemory(Memory& memory, void* graph, const GraphFunctions& functions) {
     if (!node || functions.nodeType(node, &type) != 0)
       continue;
     type -= functions.firstType;
-    if (type == kChildGraph && functions.childGraph(node, &child) == 0)
-      noteMemory(memory, child, functions);
-    else if (type == kMemAlloc && functions.allocParams(node, &params) == 0 && params.pointer)
+    if (type == static_cast<int>(NodeKind::Child) && functions.childGraph(node, &child) == 0)
+      noteGraphMemory(memory, child, functions);
+    else if (type == static_cast<int>(NodeKind::Alloc) &&
+             functions.allocParams(node, &params) == 0 && params.pointer)
       memory.noteOfGraph(params.pointer);
   }
-}
-
-} // namespace
-
-int watchInstantiate(void* graph, const GraphFunctions& functions, const Next& next) {
-  const CallGuard guard;
-  const int status = next();
-  Session* session = guard.session();
-  if (status != 0 || !session || !session->isActive() || !functions.getNodes ||
-      !functions.nodeType || !functions.allocParams || !functions.childGraph)
-    return status;
-  try {
-    const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
-    noteMemory(*session->memory(), graph, functions);
-  } catch (const std::exception& error) {
-    session->note(sentence("memory of a graph could not be followed: ", error.what()));
-  }
-  return status;
 }
 
 } // namespace mneme::record

@@ -145,6 +145,7 @@ void Session::forgetDevice(unsigned device) noexcept {
   history_.forgetAll();
   if (globals_)
     globals_->forgetAll();
+  graphs_.forgetAll();
   forgetWork(device);
 }
 
@@ -198,7 +199,7 @@ bool Session::wantsLabels(const std::vector<std::string>& labels) {
   return known->second;
 }
 
-Session::Attempt Session::decide(const mneme_launch& launch) {
+Session::Attempt Session::decide(const mneme_launch& launch, const LaunchTraits* traits) {
   Attempt attempt;
   attempt.info = catalog_->find(launch.kernel);
   const KernelInfo* info = attempt.info.get();
@@ -212,7 +213,9 @@ Session::Attempt Session::decide(const mneme_launch& launch) {
     note(info->whyNot);
     return attempt;
   }
-  if (launch.form != MNEME_LAUNCH_PLAIN)
+  if (traits)
+    attempt.traits = *traits;
+  else if (launch.form != MNEME_LAUNCH_PLAIN)
     attempt.traits = backend_.traitsOf(launch);
   attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits);
   KernelState& state = *info->state;
@@ -291,8 +294,14 @@ void Session::settleLeft() {
   settle(left, Fate::Failed, false);
 }
 
+/// Whether the launch becomes a part of a graph, whose launches count.
+bool Session::isCaptured(const mneme_launch& launch) const noexcept {
+  void* const stream = isCapturingAny() ? backend_.streamOf(launch) : nullptr;
+  return stream && backend_.capturing(stream) == Capturing::Yes;
+}
+
 int Session::launch(const mneme_launch& launch) {
-  if (isInsideCall() || !isActive())
+  if (isInsideCall() || !isActive() || isCaptured(launch))
     return mneme_rt_call_vendor(&launch);
   Attempt attempt;
   {

@@ -22,6 +22,7 @@
 #include "runtime/recorder/capture.h"
 #include "runtime/recorder/deferred_frees.h"
 #include "runtime/recorder/device_memory.h"
+#include "runtime/recorder/executable_graph.h"
 #include "runtime/recorder/global_places.h"
 #include "runtime/recorder/inside_call.h"
 #include "runtime/recorder/kernel_catalog.h"
@@ -71,6 +72,13 @@ public:
   /// The same for all launches of such a call (launches_on_devices.h).
   int launchOnDevices(std::span<const DeviceLaunch> launches, const CallOnDevices& call,
                       const Next& together, const NextOf& alone);
+
+  /// The executable graphs whose making was seen.
+  ExecutableGraphs& graphs() noexcept { return graphs_; }
+  /// The same for the kernels of an executable graph, which `whole` launches.
+  int launchGraph(ExecutableGraph& graph, void* stream, const Next& whole);
+  /// For a graph whose making was not seen; `what` names it in the summary.
+  int launchUnknownGraph(const char* what, const Next& whole);
 
   // Code that the program loads itself.
   void moduleLoaded(std::shared_ptr<const LoadedModule> module) noexcept;
@@ -153,8 +161,9 @@ private:
   enum class Wish : uint8_t { Finish, Pause, Resume, Write };
 
   Session() noexcept;
+  bool isCaptured(const mneme_launch& launch) const noexcept;
   bool passesFirst(KernelState& state, const LaunchShapes::Match& shape) const;
-  Attempt decide(const mneme_launch& launch);
+  Attempt decide(const mneme_launch& launch, const LaunchTraits* traits = nullptr);
   bool wantsLabels(const std::vector<std::string>& labels);
   Attempt decideApart(const DeviceLaunch& one, bool isCooperative);
   bool decideAll(std::span<const DeviceLaunch> launches, bool isCooperative,
@@ -163,6 +172,14 @@ private:
   int makeTogether(std::vector<Attempt>& attempts, const Next& together);
   void orderBehind(std::span<const DeviceLaunch> launches) noexcept;
   int makeAlone(Attempt& attempt, const DeviceLaunch& one, const Next& alone);
+  bool countUnrecorded(const void* function);
+  bool isUnrecordable(const ExecutableGraph& graph);
+  bool decideGraph(ExecutableGraph& graph, void* stream, std::vector<Attempt>& attempts);
+  int launchWhole(std::vector<Attempt>& attempts, const char* why, const Next& whole);
+  int launchParts(std::vector<Attempt>& attempts, const std::vector<RunnablePart>& parts,
+                  void* stream);
+  int launchPart(const RunnablePart& part, Attempt* attempt, void* stream);
+  void orderBehindParts(ExecutableGraph& graph, void* stream);
   int pass(Attempt& attempt, const mneme_launch& launch);
   int make(Attempt& attempt, const mneme_launch& launch);
   void count(Attempt& attempt);
@@ -234,6 +251,7 @@ private:
   CaptureHistory history_;
   SearchHistory searches_;
   std::unique_ptr<GlobalPlaces> globals_;
+  ExecutableGraphs graphs_;
   bool hasEndHandler_ = false;
   bool hasSeenModules_ = false; ///< when the session began
   std::unique_ptr<artifact::RecordingWriter> writer_;

@@ -6,12 +6,6 @@
 
 using namespace mneme::record;
 
-namespace {
-
-constexpr const char* kGraph = "a CUDA graph was launched; the kernels in it are not recorded";
-
-} // namespace
-
 MNEME_RECORD_API int cudaLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
                                       void** args, size_t sharedBytes, void* stream) {
   return watchKernel({.function = kernel,
@@ -93,64 +87,4 @@ MNEME_RECORD_API int cudaLaunchKernelExC_ptsz(const RuntimeLaunch* config, const
   return watchKernel(config, config ? perThreadStream(config->stream) : nullptr, kernel, args, [&] {
     return forward<cudaLaunchKernelExC_ptsz>("cudaLaunchKernelExC_ptsz", config, kernel, args);
   });
-}
-
-MNEME_RECORD_API int cudaGraphLaunch(void* graph, void* stream) {
-  return watchUnrecorded(
-      kGraph, kGraph, [&] { return forward<cudaGraphLaunch>("cudaGraphLaunch", graph, stream); });
-}
-
-MNEME_RECORD_API int cudaGraphLaunch_ptsz(void* graph, void* stream) {
-  return watchUnrecorded(kGraph, kGraph, [&] {
-    return forward<cudaGraphLaunch_ptsz>("cudaGraphLaunch_ptsz", graph, stream);
-  });
-}
-
-MNEME_RECORD_API int cuGraphLaunch(void* graph, void* stream) {
-  return watchUnrecorded(kGraph, kGraph,
-                         [&] { return forward<cuGraphLaunch>("cuGraphLaunch", graph, stream); });
-}
-
-MNEME_RECORD_API int cuGraphLaunch_ptsz(void* graph, void* stream) {
-  return watchUnrecorded(kGraph, kGraph, [&] {
-    return forward<cuGraphLaunch_ptsz>("cuGraphLaunch_ptsz", graph, stream);
-  });
-}
-
-MNEME_RECORD_API int cudaStreamBeginCapture(void* stream, int mode) {
-  return watchCapture(
-      [&] { return forward<cudaStreamBeginCapture>("cudaStreamBeginCapture", stream, mode); });
-}
-
-MNEME_RECORD_API int cudaStreamBeginCapture_ptsz(void* stream, int mode) {
-  return watchCapture([&] {
-    return forward<cudaStreamBeginCapture_ptsz>("cudaStreamBeginCapture_ptsz", stream, mode);
-  });
-}
-
-MNEME_RECORD_API int cudaStreamBeginCaptureToGraph(void* stream, void* graph,
-                                                   const void* dependencies, const void* data,
-                                                   size_t count, int mode) {
-  return watchCapture([&] {
-    return forward<cudaStreamBeginCaptureToGraph>("cudaStreamBeginCaptureToGraph", stream, graph,
-                                                  dependencies, data, count, mode);
-  });
-}
-
-MNEME_RECORD_API int cudaStreamBeginCaptureToGraph_ptsz(void* stream, void* graph,
-                                                        const void* dependencies, const void* data,
-                                                        size_t count, int mode) {
-  return watchCapture([&] {
-    return forward<cudaStreamBeginCaptureToGraph_ptsz>("cudaStreamBeginCaptureToGraph_ptsz", stream,
-                                                       graph, dependencies, data, count, mode);
-  });
-}
-
-MNEME_RECORD_API int cudaStreamEndCapture(void* stream, void** graph) {
-  return captureEnded(forward<cudaStreamEndCapture>("cudaStreamEndCapture", stream, graph));
-}
-
-MNEME_RECORD_API int cudaStreamEndCapture_ptsz(void* stream, void** graph) {
-  return captureEnded(
-      forward<cudaStreamEndCapture_ptsz>("cudaStreamEndCapture_ptsz", stream, graph));
 }

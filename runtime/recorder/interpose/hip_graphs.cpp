@@ -1,5 +1,5 @@
 // Room recorder: executable graphs of HIP.
-#include "runtime/recorder/graph_memory.h"
+#include "runtime/recorder/graph_launches.h"
 #include "runtime/recorder/interpose/alike.h"
 #include "runtime/recorder/recorder_exported.h"
 
@@ -14,37 +14,37 @@ bool isHip5() noexcept {
   return versionOf && versionOf(&version) == 0 && version < kHip6;
 }
 
-GraphFunctions ofRuntime() noexcept {
+const GraphFunctions& ofRuntime() noexcept {
   static const GraphFunctions functions{
-      find<int (*)(void*, void**, size_t*)>("hipGraphGetNodes"),
-      find<int (*)(void*, int*)>("hipGraphNodeGetType"),
-      find<int (*)(void*, void*)>("hipGraphMemAllocNodeGetParams"),
-      find<int (*)(void*, void**)>("hipGraphChildGraphNodeGetGraph"),
-      find<int (*)()>("hipPeekAtLastError"),
-      find<int (*)()>("hipGetLastError"),
-      isHip5() ? 1 : 0};
+      .getNodes = find<int (*)(void*, void**, size_t*)>("hipGraphGetNodes"),
+      .nodeType = find<int (*)(void*, int*)>("hipGraphNodeGetType"),
+      .allocParams = find<int (*)(void*, void*)>("hipGraphMemAllocNodeGetParams"),
+      .childGraph = find<int (*)(void*, void**)>("hipGraphChildGraphNodeGetGraph"),
+      .peekAtLastError = find<int (*)()>("hipPeekAtLastError"),
+      .getLastError = find<int (*)()>("hipGetLastError"),
+      .firstType = isHip5() ? 1 : 0};
   return functions;
 }
 
 } // namespace
 
-MNEME_RECORD_API int hipGraphInstantiate(void* exec, void* graph, void* third, void* fourth,
+MNEME_RECORD_API int hipGraphInstantiate(void** exec, void* graph, void* third, void* fourth,
                                          size_t fifth) {
-  return watchInstantiate(graph, ofRuntime(), [&] {
+  return watchInstantiate(exec, graph, ofRuntime(), [&] {
     return forward<hipGraphInstantiate>("hipGraphInstantiate", exec, graph, third, fourth, fifth);
   });
 }
 
-MNEME_RECORD_API int hipGraphInstantiateWithFlags(void* exec, void* graph,
+MNEME_RECORD_API int hipGraphInstantiateWithFlags(void** exec, void* graph,
                                                   unsigned long long flags) {
-  return watchInstantiate(graph, ofRuntime(), [&] {
+  return watchInstantiate(exec, graph, ofRuntime(), [&] {
     return forward<hipGraphInstantiateWithFlags>("hipGraphInstantiateWithFlags", exec, graph,
                                                  flags);
   });
 }
 
-MNEME_RECORD_API int hipGraphInstantiateWithParams(void* exec, void* graph, void* params) {
-  return watchInstantiate(graph, ofRuntime(), [&] {
+MNEME_RECORD_API int hipGraphInstantiateWithParams(void** exec, void* graph, void* params) {
+  return watchInstantiate(exec, graph, ofRuntime(), [&] {
     return forward<hipGraphInstantiateWithParams>("hipGraphInstantiateWithParams", exec, graph,
                                                   params);
   });

@@ -1,0 +1,144 @@
+// Room recorder: what the program's executable graphs hold. No vendor tells that: each has a copy
+// of the graph that it was made from, which is changed as the program changes the executable graph.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "runtime/recorder/graph_functions.h"
+#include "runtime/recorder/kernel_catalog.h"
+
+namespace mneme::record {
+
+/// A kernel in a graph, as far as the session knows it.
+struct GraphKernel {
+  NodeKernel node;
+  const void* handle = nullptr; ///< the kernel's first; null if it is unknown
+  std::shared_ptr<const KernelInfo> info;
+  std::vector<void*> unpacked; ///< the arguments, if the node has them in one buffer
+  void** args() const noexcept {
+    return node.args ? node.args : const_cast<void**>(unpacked.data());
+  }
+};
+
+struct GraphBody;
+
+struct GraphNode {
+  void* handle = nullptr;   ///< in the copy
+  void* original = nullptr; ///< what the program calls it
+  int kind = -1;            ///< NodeKind, or another
+  bool isOff = false;       ///< left out of launches
+  bool isReplaced = false;  ///< `child` is not what the copy has
+  bool isWanted = false;    ///< to be launched by itself
+  bool isRead = false;      ///< whether `kernel` is as the node is now
+  GraphKernel kernel;
+  std::unique_ptr<GraphBody> child;
+};
+
+/// A graph and the graphs in it.
+struct GraphBody {
+  explicit GraphBody(const GraphFunctions& vendor) : functions(vendor) {}
+  ~GraphBody();
+  GraphBody(const GraphBody&) = delete;
+  GraphBody& operator=(const GraphBody&) = delete;
+
+  const GraphFunctions& functions;
+  void* graph = nullptr;
+  bool isOwned = false;
+  std::vector<std::unique_ptr<GraphNode>> nodes; ///< as the vendor lists them
+  std::vector<std::pair<size_t, size_t>> edges;  ///< by index, sorted
+  std::vector<GraphNode*> order;                 ///< one in which they can run
+};
+
+/// A part of a graph, made runnable. Null if there is nothing to run.
+class RunnablePart {
+public:
+  RunnablePart(const GraphFunctions& functions, void* exec) : functions_(&functions), exec_(exec) {}
+  ~RunnablePart();
+  RunnablePart(RunnablePart&& other) noexcept
+      : functions_(other.functions_), exec_(std::exchange(other.exec_, nullptr)),
+        kernel(other.kernel) {}
+  RunnablePart(const RunnablePart&) = delete;
+  RunnablePart& operator=(const RunnablePart&) = delete;
+
+  int launch(void* stream) const { return functions_->launch(exec_, stream); }
+
+private:
+  const GraphFunctions* functions_;
+  void* exec_;
+
+public:
+  GraphNode* kernel = nullptr; ///< the part is this kernel alone, which is wanted
+};
+
+/// Not thread-safe, as the vendor's graphs are not.
+class ExecutableGraph {
+public:
+  /// Copies the graph. \throws Error if that is impossible
+  ExecutableGraph(void* graph, unsigned long long flags, const GraphFunctions& functions);
+
+  /// Why its kernels cannot be launched one by one; null if they can.
+  const char* whyNot() const noexcept { return whyNot_; }
+  /// Call it when a change of the program's could not be followed, or parts of it cannot be made.
+  void lose(const char* why = kLost) noexcept;
+  static const char* const kLost;
+  static const char* const kWhole;
+  const GraphFunctions& functions() const noexcept { return functions_; }
+
+  /// Returns the kernels that a launch runs, in an order in which they can; none if whyNot() was
+  /// known from the start.
+  std::vector<GraphNode*> kernels() const;
+  /// Returns the kernels' functions in the other case.
+  const std::vector<const void*>& unreadable() const noexcept { return unreadable_; }
+  /// Calls `change` with the copy of a node of the program's. A status other than 0, or an unknown
+  /// node, ends the recording of this graph's kernels.
+  void changeNode(void* original, const std::function<int(void* node)>& change);
+  /// A node that is off is left out of launches.
+  void setOff(void* original, bool isOff);
+  /// The node of a graph in the graph has another of the same shape from now on. \throws Error
+  void setChild(void* original, void* graph);
+  /// Takes over another graph of the same shape. \throws Error
+  void update(void* graph);
+
+  /// Makes parts of it runnable that do together what it does: wanted kernels are parts of their
+  /// own. \throws Error
+  std::vector<RunnablePart> cut() const;
+
+  /// Leaves its copies alone from now on: the vendor has ended them.
+  void abandon() noexcept;
+
+  /// The stream of the latest launch that was made in parts; null if it was made as a whole.
+  void* streamOfParts = nullptr;
+
+private:
+  GraphNode* find(void* original);
+  void keep(GraphBody& body);
+
+  const GraphFunctions& functions_;
+  const char* whyNot_ = nullptr;
+  std::vector<const void*> unreadable_;
+  unsigned long long flags_;
+  std::unique_ptr<GraphBody> body_;
+  std::unordered_map<void*, GraphNode*> byOriginal_;
+};
+
+/// By handle. Thread-safe.
+class ExecutableGraphs {
+public:
+  std::shared_ptr<ExecutableGraph> find(void* exec);
+  void set(void* exec, std::shared_ptr<ExecutableGraph> graph);
+  /// Returns what is forgotten.
+  std::shared_ptr<ExecutableGraph> forget(void* exec);
+  /// After a reset, which has ended all of them.
+  void forgetAll();
+
+private:
+  std::mutex mutex_;
+  std::unordered_map<void*, std::shared_ptr<ExecutableGraph>> graphs_;
+};
+
+} // namespace mneme::record

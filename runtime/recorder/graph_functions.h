@@ -1,0 +1,55 @@
+// Room recorder: a vendor's functions about graphs, as the recorder calls them.
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/core/abi/mneme_rt.h"
+
+namespace mneme::record {
+
+/// What a kernel node launches. The pointers are the node's own.
+struct NodeKernel {
+  const void* function = nullptr;
+  mneme_dim3 grid{}, block{}, cluster{1, 1, 1};
+  size_t sharedBytes = 0;
+  bool isCooperative = false;
+  void** args = nullptr;
+  void** extra = nullptr; ///< the arguments in one buffer, if `args` is null
+};
+
+/// The kinds of nodes that the recorder knows, of all vendors.
+enum class NodeKind : int { Kernel = 0, Child = 4, Alloc = 10, Free = 11, Conditional = 13 };
+
+/// Statuses are the vendor's.
+struct GraphFunctions {
+  // If one of these is null, none is called.
+  int (*getNodes)(void* graph, void** nodes, size_t* count) = nullptr;
+  int (*nodeType)(void* node, int* type) = nullptr;
+  int (*allocParams)(void* node, void* params) = nullptr;
+  int (*childGraph)(void* node, void** graph) = nullptr;
+  // These may be null.
+  int (*peekAtLastError)() = nullptr;
+  int (*getLastError)() = nullptr;
+  int (*execFlags)(void* exec, unsigned long long* flags) = nullptr;
+  int firstType = 0; ///< the number of the first type of nodes
+  // If one of these is null, kernels in graphs are not recorded.
+  int (*getEdges)(void* graph, void** from, void** to, size_t* count) = nullptr;
+  int (*clone)(void** copy, void* graph) = nullptr;
+  int (*destroy)(void* graph) = nullptr;
+  int (*findInClone)(void** node, void* original, void* copy) = nullptr;
+  int (*destroyNode)(void* node) = nullptr;
+  int (*instantiate)(void** exec, void* graph, unsigned long long flags) = nullptr;
+  int (*destroyExec)(void* exec) = nullptr;
+  int (*setEnabled)(void* exec, void* node, unsigned isEnabled) = nullptr;
+  int (*launch)(void* exec, void* stream) = nullptr;
+  /// Reads a kernel node; its clusters too, where the vendor has some.
+  int (*readKernel)(void* node, NodeKernel& kernel) = nullptr;
+
+  bool canRead() const noexcept { return getNodes && nodeType && allocParams && childGraph; }
+  bool canRun() const noexcept {
+    return canRead() && getEdges && clone && destroy && findInClone && destroyNode && instantiate &&
+           destroyExec && setEnabled && launch && readKernel;
+  }
+};
+
+} // namespace mneme::record

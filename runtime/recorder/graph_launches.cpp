@@ -1,0 +1,90 @@
+#include "runtime/recorder/graph_launches.h"
+
+#include "runtime/core/base/last_error.h"
+#include "runtime/core/base/sentence.h"
+#include "runtime/recorder/graph_memory.h"
+#include "runtime/recorder/session.h"
+
+namespace mneme::record {
+namespace {
+
+/// Calls `next`; if that succeeds, `follow` is called with the recorder's view of the graph.
+template <typename Follow> int watchExec(void* exec, const Next& next, const Follow& follow) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  const auto graph = session && status == 0 ? session->graphs().find(exec) : nullptr;
+  if (!graph)
+    return status;
+  try {
+    follow(*graph);
+  } catch (const std::exception&) { // said when the graph is launched
+    graph->lose();
+  }
+  return status;
+}
+
+void follow(Session& session, void* exec, void* graph, const GraphFunctions& functions) {
+  unsigned long long flags = 0;
+  {
+    const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
+    noteGraphMemory(*session.memory(), graph, functions);
+    if (functions.execFlags)
+      functions.execFlags(exec, &flags);
+  }
+  session.graphs().forget(exec);
+  if (functions.canRun())
+    session.graphs().set(exec, std::make_shared<ExecutableGraph>(graph, flags, functions));
+}
+
+} // namespace
+
+int watchInstantiate(void** exec, void* graph, const GraphFunctions& functions, const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  if (status != 0 || !session || !session->isActive() || !exec || !functions.canRead())
+    return status;
+  try {
+    follow(*session, *exec, graph, functions);
+  } catch (const std::exception& error) {
+    session->note(sentence("a graph could not be followed: ", error.what()));
+  }
+  return status;
+}
+
+int watchExecDestroy(void* exec, const Next& next) {
+  const CallGuard guard;
+  // Before the vendor gives its handle to another one, and ends objects that the graph refers to.
+  if (Session* session = guard.session())
+    session->graphs().forget(exec);
+  return next();
+}
+
+int watchExecChange(void* exec, void* node, const std::function<int(void* node)>& change,
+                    const Next& next) {
+  return watchExec(exec, next, [&](ExecutableGraph& graph) { graph.changeNode(node, change); });
+}
+
+int watchExecEnable(void* exec, void* node, bool isEnabled, const Next& next) {
+  return watchExec(exec, next, [&](ExecutableGraph& graph) { graph.setOff(node, !isEnabled); });
+}
+
+int watchExecChild(void* exec, void* node, void* child, const Next& next) {
+  return watchExec(exec, next, [&](ExecutableGraph& graph) { graph.setChild(node, child); });
+}
+
+int watchExecUpdate(void* exec, void* other, const Next& next) {
+  return watchExec(exec, next, [&](ExecutableGraph& graph) { graph.update(other); });
+}
+
+int launchGraph(void* exec, void* stream, const char* unknown, const Next& next) {
+  Session* session = isInsideCall() ? nullptr : Session::existing();
+  if (!session || !session->isActive())
+    return next();
+  const auto graph = session->graphs().find(exec);
+  return graph ? session->launchGraph(*graph, stream, next)
+               : session->launchUnknownGraph(unknown, next);
+}
+
+} // namespace mneme::record

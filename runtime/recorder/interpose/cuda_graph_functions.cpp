@@ -1,0 +1,159 @@
+#include "runtime/recorder/interpose/cuda_graph_functions.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/recorder/backends/vendor_runtime.h"
+
+namespace mneme::record {
+namespace {
+
+using GetNodes = int (*)(void* graph, void** nodes, size_t* count);
+using GetType = int (*)(void* node, int* type);
+using GetOf = int (*)(void* node, void* params);
+using Make = int (*)(void** made, void* graph);
+using FindInClone = int (*)(void** node, void* original, void* copy);
+using Destroy = int (*)(void* handle);
+using Instantiate = int (*)(void** exec, void* graph, unsigned long long flags);
+using Enable = int (*)(void* exec, void* node, unsigned isEnabled);
+using Launch = int (*)(void* exec, void* stream);
+using GetFlags = int (*)(void* exec, unsigned long long* flags);
+using GetError = int (*)();
+using GetChild = int (*)(void* node, void** graph);
+
+/// What an edge says beside its ends; before CUDA 12.3 nothing.
+struct EdgeData {
+  unsigned char bytes[8];
+};
+using GetEdges = int (*)(void* graph, void** from, void** to, size_t* count);
+using GetEdgesAndData = int (*)(void* graph, void** from, void** to, EdgeData* data, size_t* count);
+
+int edgesBy(GetEdgesAndData get, void* graph, void** from, void** to, size_t* count) {
+  std::vector<EdgeData> data(from ? *count : 0);
+  return get(graph, from, to, from ? data.data() : nullptr, count);
+}
+
+/// Since CUDA 13 the runtime's function of this name gives data, too.
+int edgesOfRuntime(void* graph, void** from, void** to, size_t* count) {
+  static const auto second = find<GetEdgesAndData>("cudaGraphGetEdges_v2");
+  static const auto plain = find<GetEdges>("cudaGraphGetEdges");
+  static const auto sinceCuda13 = find<GetEdgesAndData>("cudaGraphGetEdges");
+  static const auto versionOf = find<int (*)(int*)>("cudaRuntimeGetVersion");
+  constexpr int kCuda13 = 13000;
+  int version = 0;
+  if (second)
+    return edgesBy(second, graph, from, to, count);
+  if (versionOf && versionOf(&version) == 0 && version >= kCuda13)
+    return edgesBy(sinceCuda13, graph, from, to, count);
+  return plain(graph, from, to, count);
+}
+
+int edgesOfDriver(void* graph, void** from, void** to, size_t* count) {
+  static const auto second = find<GetEdgesAndData>("cuGraphGetEdges_v2");
+  static const auto plain = find<GetEdges>("cuGraphGetEdges");
+  return second ? edgesBy(second, graph, from, to, count) : plain(graph, from, to, count);
+}
+
+/// The runtime and the driver have the same structure; only the driver's second version has
+/// `kernel` and what follows.
+struct KernelParams {
+  const void* function;
+  mneme_dim3 grid, block;
+  unsigned sharedBytes;
+  void **args, **extra;
+  const void* kernel;
+  char more[64];
+};
+
+using GetAttribute = int (*)(void* node, int attribute, void* value);
+
+int readKernel(GetOf get, GetAttribute attributeOf, void* node, NodeKernel& kernel) {
+  constexpr int kCluster = 4, kCooperative = 2;
+  KernelParams params{};
+  if (const int status = get(node, &params); status != 0)
+    return status;
+  kernel.function = params.function ? params.function : params.kernel;
+  kernel.grid = params.grid;
+  kernel.block = params.block;
+  kernel.sharedBytes = params.sharedBytes;
+  kernel.args = params.args;
+  kernel.extra = params.extra;
+  union {
+    char bytes[64];
+    int isCooperative;
+    mneme_dim3 cluster;
+  } value{};
+  if (attributeOf && attributeOf(node, kCooperative, &value) == 0)
+    kernel.isCooperative = value.isCooperative != 0;
+  value = {};
+  if (attributeOf && attributeOf(node, kCluster, &value) == 0)
+    kernel.cluster = {std::max(1u, value.cluster.x), std::max(1u, value.cluster.y),
+                      std::max(1u, value.cluster.z)};
+  return 0;
+}
+
+int readKernelOfRuntime(void* node, NodeKernel& kernel) {
+  static const auto get = find<GetOf>("cudaGraphKernelNodeGetParams");
+  static const auto attributeOf = find<GetAttribute>("cudaGraphKernelNodeGetAttribute");
+  return get ? readKernel(get, attributeOf, node, kernel) : kInitializationError;
+}
+
+int readKernelOfDriver(void* node, NodeKernel& kernel) {
+  static const auto second = find<GetOf>("cuGraphKernelNodeGetParams_v2");
+  static const auto get = second ? second : find<GetOf>("cuGraphKernelNodeGetParams");
+  static const auto attributeOf = find<GetAttribute>("cuGraphKernelNodeGetAttribute");
+  return get ? readKernel(get, attributeOf, node, kernel) : kInitializationError;
+}
+
+GraphFunctions ofRuntime() noexcept {
+  return {.getNodes = find<GetNodes>("cudaGraphGetNodes"),
+          .nodeType = find<GetType>("cudaGraphNodeGetType"),
+          .allocParams = find<GetOf>("cudaGraphMemAllocNodeGetParams"),
+          .childGraph = find<GetChild>("cudaGraphChildGraphNodeGetGraph"),
+          .peekAtLastError = find<GetError>("cudaPeekAtLastError"),
+          .getLastError = find<GetError>("cudaGetLastError"),
+          .execFlags = find<GetFlags>("cudaGraphExecGetFlags"),
+          .getEdges = find<GetEdges>("cudaGraphGetEdges") ? &edgesOfRuntime : nullptr,
+          .clone = find<Make>("cudaGraphClone"),
+          .destroy = find<Destroy>("cudaGraphDestroy"),
+          .findInClone = find<FindInClone>("cudaGraphNodeFindInClone"),
+          .destroyNode = find<Destroy>("cudaGraphDestroyNode"),
+          .instantiate = find<Instantiate>("cudaGraphInstantiateWithFlags"),
+          .destroyExec = find<Destroy>("cudaGraphExecDestroy"),
+          .setEnabled = find<Enable>("cudaGraphNodeSetEnabled"),
+          .launch = find<Launch>("cudaGraphLaunch"),
+          .readKernel = &readKernelOfRuntime};
+}
+
+GraphFunctions ofDriver() noexcept {
+  return {.getNodes = find<GetNodes>("cuGraphGetNodes"),
+          .nodeType = find<GetType>("cuGraphNodeGetType"),
+          .allocParams = find<GetOf>("cuGraphMemAllocNodeGetParams"),
+          .childGraph = find<GetChild>("cuGraphChildGraphNodeGetGraph"),
+          .execFlags = find<GetFlags>("cuGraphExecGetFlags"),
+          .getEdges = find<GetEdges>("cuGraphGetEdges") ? &edgesOfDriver : nullptr,
+          .clone = find<Make>("cuGraphClone"),
+          .destroy = find<Destroy>("cuGraphDestroy"),
+          .findInClone = find<FindInClone>("cuGraphNodeFindInClone"),
+          .destroyNode = find<Destroy>("cuGraphDestroyNode"),
+          .instantiate = find<Instantiate>("cuGraphInstantiateWithFlags"),
+          .destroyExec = find<Destroy>("cuGraphExecDestroy"),
+          .setEnabled = find<Enable>("cuGraphNodeSetEnabled"),
+          .launch = find<Launch>("cuGraphLaunch"),
+          .readKernel = &readKernelOfDriver};
+}
+
+} // namespace
+
+const GraphFunctions& cudaGraphFunctions() noexcept {
+  static const GraphFunctions functions = ofRuntime();
+  return functions;
+}
+
+/// On the CPU device the runtime is always started, and only it takes graphs apart.
+const GraphFunctions& cuGraphFunctions() noexcept {
+  static const GraphFunctions functions = findBackend().isOwnRuntime() ? ofRuntime() : ofDriver();
+  return functions;
+}
+
+} // namespace mneme::record

@@ -1,0 +1,206 @@
+// Room recorder: launches of executable graphs, as the session sees them. A graph with a kernel
+// that is to be recorded is launched in parts, one after the other in the same stream: the kernel
+// by itself, and what comes before and behind it.
+#include <algorithm>
+#include <optional>
+
+#include "runtime/core/abi/argument_buffer.h"
+#include "runtime/core/base/last_error.h"
+#include "runtime/core/base/sentence.h"
+#include "runtime/recorder/executable_graph.h"
+#include "runtime/recorder/loaded_code.h"
+#include "runtime/recorder/session.h"
+
+namespace mneme::record {
+namespace {
+
+constexpr const char* kGraph = "a graph was launched whose kernels are not recorded: ";
+
+mneme_launch launchOf(const GraphKernel& kernel, void* stream) {
+  const LoadedLaunch launch{.function = kernel.node.function,
+                            .grid = kernel.node.grid,
+                            .block = kernel.node.block,
+                            .sharedBytes = kernel.node.sharedBytes,
+                            .stream = stream,
+                            .isCooperative = kernel.node.isCooperative};
+  return asRecorded(launch, kernel.handle, kernel.args());
+}
+
+LaunchTraits traitsOf(const GraphKernel& kernel) {
+  return {.isCooperative = kernel.node.isCooperative, .cluster = kernel.node.cluster};
+}
+
+/// Reads what the node launches now.
+void readNode(Session& session, const GraphFunctions& functions, GraphNode& node) {
+  GraphKernel& kernel = node.kernel;
+  kernel = {};
+  node.isRead = true;
+  if (functions.readKernel(node.handle, kernel.node) != 0)
+    return session.noteOnce(kNotBuilt, &node);
+  const auto [handle, info] = session.findKernel(kernel.node.function);
+  if (!info || !info->blob)
+    return session.noteOnce(handle ? kWithoutIr : kNotBuilt, kernel.node.function);
+  if (!kernel.node.args && !unpackArguments(kernel.node.extra, info->blob->args, kernel.unpacked))
+    return;
+  kernel.handle = handle;
+  kernel.info = info;
+}
+
+} // namespace
+
+/// Counts a launch of a kernel that cannot be recorded; true if it would be recorded otherwise.
+bool Session::countUnrecorded(const void* function) {
+  const auto [handle, info] = findKernel(function);
+  if (!info)
+    return true;
+  launches_.fetch_add(1, std::memory_order_relaxed);
+  if (!info->isWanted || !info->state)
+    return false;
+  const std::lock_guard lock(info->state->mutex);
+  ++info->state->launches;
+  return true;
+}
+
+/// Whether the graph is launched as it is; what is not recorded so is named.
+bool Session::isUnrecordable(const ExecutableGraph& graph) {
+  if (!graph.whyNot())
+    return false;
+  bool isNamed = false;
+  for (const void* function : graph.unreadable())
+    isNamed |= countUnrecorded(function);
+  for (const GraphNode* node : graph.kernels())
+    isNamed |= countUnrecorded(node->kernel.node.function);
+  if (isNamed)
+    noteOnce((std::string(kGraph) + graph.whyNot()).c_str(), &graph);
+  return true;
+}
+
+/// Decides about each kernel; true if any is to be recorded. If none is, all are counted.
+bool Session::decideGraph(ExecutableGraph& graph, void* stream, std::vector<Attempt>& attempts) {
+  const std::vector<GraphNode*> kernels = graph.kernels();
+  bool isAny = false;
+  attempts.resize(kernels.size());
+  for (size_t index = 0; index < kernels.size(); ++index) {
+    GraphNode& node = *kernels[index];
+    if (!node.isRead) {
+      const KeepsLastError keeps(graph.functions().peekAtLastError, graph.functions().getLastError);
+      readNode(*this, graph.functions(), node);
+    }
+    Attempt& attempt = attempts[index];
+    attempt.isCounted = !node.kernel.info;
+    node.isWanted = false;
+    if (!node.kernel.info)
+      continue;
+    const mneme_launch launch = launchOf(node.kernel, stream);
+    const LaunchTraits traits = traitsOf(node.kernel);
+    attempt = decide(launch, &traits);
+    if (!attempt.isRecorded)
+      continue;
+    if (const std::string reason = whyNot(attempt, launch); !reason.empty()) {
+      note(reason);
+      dropRecording(attempt, nullptr, true);
+    }
+    node.isWanted = attempt.isRecorded;
+    isAny |= node.isWanted;
+  }
+  return isAny;
+}
+
+int Session::launchWhole(std::vector<Attempt>& attempts, const char* why, const Next& whole) {
+  for (Attempt& attempt : attempts)
+    if (attempt.isRecorded)
+      dropRecording(attempt, why, true);
+  const CallGuard guard;
+  for (Attempt& attempt : attempts)
+    count(attempt);
+  return whole();
+}
+
+/// A kernel by itself, as the vendor launches a graph with nothing else.
+int Session::launchPart(const RunnablePart& part, Attempt* attempt, void* stream) {
+  const auto call = [&] { return part.launch(stream); };
+  const Next next(call);
+  if (!attempt) {
+    const CallGuard guard;
+    return next();
+  }
+  const AsWritten written(next);
+  return make(*attempt, launchOf(part.kernel->kernel, stream));
+}
+
+int Session::launchParts(std::vector<Attempt>& attempts, const std::vector<RunnablePart>& parts,
+                         void* stream) {
+  {
+    const CallGuard guard;
+    for (Attempt& attempt : attempts)
+      if (!attempt.isRecorded)
+        count(attempt);
+  }
+  int status = 0;
+  auto next = attempts.begin(); // kernels are parts in the order of the attempts
+  const auto isRecorded = [](const Attempt& attempt) { return attempt.isRecorded; };
+  for (const RunnablePart& part : parts) {
+    Attempt* attempt = nullptr;
+    if (part.kernel) {
+      attempt = &*std::find_if(next, attempts.end(), isRecorded);
+      next = attempts.begin() + (attempt - attempts.data()) + 1;
+    }
+    if (status == 0)
+      status = launchPart(part, attempt, stream);
+    else if (attempt)
+      dropRecording(*attempt, nullptr, true);
+  }
+  return status;
+}
+
+/// The vendor keeps launches of one executable graph in their order, whatever their streams.
+void Session::orderBehindParts(ExecutableGraph& graph, void* stream) {
+  void* const before = std::exchange(graph.streamOfParts, nullptr);
+  if (before && before != stream)
+    backend_.synchronizeWithin(static_cast<unsigned>(backend_.currentDevice()),
+                               Patience(kernelPatience()));
+}
+
+int Session::launchGraph(ExecutableGraph& graph, void* stream, const Next& whole) {
+  const DeferredCancellation cancellation;
+  std::vector<Attempt> attempts;
+  std::vector<RunnablePart> parts;
+  {
+    const CallGuard guard;
+    if (backend_.capturing(stream) != Capturing::No)
+      return whole(); // it becomes a part of another graph
+    try {
+      orderBehindParts(graph, stream);
+      if (isUnrecordable(graph) || !decideGraph(graph, stream, attempts)) {
+        for (Attempt& attempt : attempts)
+          count(attempt);
+        return whole();
+      }
+      parts = graph.cut();
+    } catch (const std::exception& error) {
+      note(sentence(kGraph, error.what()));
+      graph.lose(ExecutableGraph::kWhole);
+      parts.clear();
+    }
+  }
+  if (parts.empty())
+    return launchWhole(attempts, nullptr, whole);
+  if (!backend_.synchronizeWithin(static_cast<unsigned>(backend_.currentDevice()),
+                                  Patience(kernelPatience())))
+    return launchWhole(attempts, kDeviceBusy, whole);
+  graph.streamOfParts = stream;
+  return launchParts(attempts, parts, stream);
+}
+
+/// One launch, whatever is in it.
+int Session::launchUnknownGraph(const char* what, const Next& whole) {
+  const CallGuard guard;
+  const int status = whole();
+  if (status != 0 || !isActive())
+    return status;
+  launches_.fetch_add(1, std::memory_order_relaxed);
+  noteOnce(what, what);
+  return status;
+}
+
+} // namespace mneme::record

@@ -1,0 +1,44 @@
+"""Kernels in graphs on the GPU: recorded as they run, while the program does what it does alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gpu import support
+from gpu.support import BUILD, graph_cases, on_gpus
+
+PROGRAM = BUILD / "tests" / "apps" / "gpu_record" / "graph_kernels"
+CASES = on_gpus(tuple(graph_cases.CASES))
+FILTERS = on_gpus(tuple(graph_cases.FILTERS))
+
+
+def record(case: str, directory: Path, *options: str) -> str:
+    plain = support.run(PROGRAM, case)
+    place = ("record", "-rdb", directory, "--device", support.DEVICE, *options)
+    done = support.mneme(*place, "--", PROGRAM, case)
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
+    return str(done.stderr)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_kernels_in_graphs_are_recorded(case: str, tmp_path: Path) -> None:
+    launches, counts = graph_cases.CASES[case]
+    said = record(case, tmp_path, *graph_cases.EVERYTHING)
+    assert graph_cases.recorded_launches(tmp_path) == Counter(launches), said
+    assert graph_cases.launch_counts(tmp_path) == counts, said
+    replayed = support.replay_all(tmp_path, "default<O3>", device=support.DEVICE)
+    assert {one.result_class for one in replayed} == {"exact"}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_filters_and_limits_hold_in_graphs(name: str, tmp_path: Path) -> None:
+    case, options, launches = graph_cases.FILTERS[name]
+    said = record(case, tmp_path, *options)
+    assert graph_cases.recorded_launches(tmp_path) == Counter(launches), said
+
+
+def test_a_graph_with_memory_of_its_own_is_named(tmp_path: Path) -> None:
+    assert graph_cases.MEMORY_IS_NAMED in record("memory", tmp_path)

@@ -1,0 +1,59 @@
+"""Kernels in graphs are recorded as they run, and the program does what it does alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, mneme, replay_all
+from graph_cases import (
+    CASES,
+    EVERYTHING,
+    FILTERS,
+    MEMORY_IS_NAMED,
+    launch_counts,
+    recorded_launches,
+)
+from test_reachable_memory import CUDA, compile_program
+
+PROGRAM = ROOT / "tests" / "apps" / "gpu_record" / "graph_kernels.cu"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("graphs") / "graph_kernels"
+    compile_program(path, *CUDA, PROGRAM, "-lcudart")
+    return path
+
+
+def record(program: Path, case: str, directory: Path, *options: str) -> str:
+    plain = mneme("run", "--device", "cpu", "--", program, case)
+    place = ("record", "-rdb", directory, "--device", "cpu", *options)
+    done = mneme(*place, "--", program, case)
+    assert (done.returncode, done.stdout) == (0, plain.stdout), done.stderr
+    assert plain.stdout.endswith("graph_kernels: ok\n")
+    return done.stderr
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_kernels_in_graphs_are_recorded(case: str, program: Path, tmp_path: Path) -> None:
+    launches, counts = CASES[case]
+    said = record(program, case, tmp_path, *EVERYTHING)
+    assert recorded_launches(tmp_path) == Counter(launches), said
+    assert launch_counts(tmp_path) == counts
+    assert "not recorded" not in said
+    assert {one.result_class for one in replay_all(tmp_path)} == {"exact"}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_filters_and_limits_hold_in_graphs(name: str, program: Path, tmp_path: Path) -> None:
+    case, options, launches = FILTERS[name]
+    said = record(program, case, tmp_path, *options)
+    assert recorded_launches(tmp_path) == Counter(launches), said
+
+
+def test_a_graph_with_memory_of_its_own_is_named(program: Path, tmp_path: Path) -> None:
+    said = record(program, "memory", tmp_path)
+    assert MEMORY_IS_NAMED in said
+    assert not recorded_launches(tmp_path)
