@@ -494,6 +494,72 @@ class ReplaySession:
         traceback: TracebackType | None,
     ) -> None: ...
 
+class _TrimReference(TypedDict):
+    refusal: str
+    """Why no trial can be compared with this launch; empty if they can."""
+    launch_ns: int
+    changed_bytes: int
+    """What the launch changed, in whole chunks."""
+
+class _TrimTrial(TypedDict):
+    difference: str
+    """Where the result differs, or how the launch failed; empty if it is the same."""
+    launch_ns: int
+    is_device_usable: bool
+    """Whether this process can go on."""
+
+class Trim:
+    """Trials with a session, which can do nothing else afterwards: what does the launch read?"""
+
+    def __init__(self, session: ReplaySession, configuration_json: str, timeout: float) -> None:
+        """Build the code and hash the recorded memory.
+
+        Args:
+            session: Stays open as long as this object.
+            configuration_json: The recorded configuration.
+            timeout: Seconds for a launch; 0: no limit.
+
+        Raises:
+            CompileFailed, InvalidArgument, Unsupported, DeviceFailed, OutOfMemory
+        """
+
+    def take_reference(self, grid: _Dims) -> _TrimReference:
+        """Launch this grid on recorded memory; what it leaves is what trials must leave.
+
+        Raises:
+            DeviceFailed: If the kernel fails with the recorded grid.
+        """
+
+    def trial(self, fills: list[tuple[int, int, int]], is_noted: bool = False) -> _TrimTrial:  # noqa: FBT001, FBT002
+        """Launch once with other content in memory.
+
+        Args:
+            fills: Recorded address, size and pattern: 0 zeros, 1 small numbers, 2 large ones;
+                ascending, without overlaps.
+            is_noted: All fills have pattern 1, or all have pattern 2, and `write` will follow.
+        """
+
+    def untouched(self) -> list[tuple[int, int]]:
+        """Return whole chunks, as address and size, that no noted trial wrote."""
+
+    def write(
+        self,
+        directory: str,
+        unread: list[tuple[int, int]],
+        unallocated: list[tuple[int, int]],
+    ) -> None:
+        """Write a recording of the reference launch without bytes that are not read.
+
+        Args:
+            directory: Made if it is missing.
+            unread: Address and size; noted trials of them went before.
+            unallocated: Parts of it, in whole chunks, that are not even allocated.
+
+        Raises:
+            DeviceFailed: If the noted trials disagree.
+            IoFailed, OutOfMemory
+        """
+
 def demangle(name: str) -> str:
     """Return a C++ name as people write it; any other as it is."""
 

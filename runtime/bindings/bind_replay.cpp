@@ -5,6 +5,7 @@
 #include "runtime/devices/device.h"
 #include "runtime/devices/driving_tool.h"
 #include "runtime/replay/replay.h"
+#include "runtime/replay/trim.h"
 
 namespace mneme::bindings {
 
@@ -47,13 +48,81 @@ public:
 
   void close() { session_.reset(); }
 
-private:
   replay::Session& open() const {
     if (!session_)
       throw Error(ErrorCode::InvalidArgument, "the replay session is closed");
     return *session_;
   }
+
+private:
   std::unique_ptr<replay::Session> session_;
+};
+
+using PyFill = std::tuple<uint64_t, uint64_t, int>;
+using PyRange = std::tuple<uint64_t, uint64_t>;
+
+/// Trials with a session, which they need for themselves.
+class Trim {
+public:
+  Trim(const ReplaySession& session, const std::string& configurationJson, double timeout)
+      : trim_(session.open(), replay::configurationFromJson(configurationJson), timeout) {}
+
+  py::dict takeReference(const std::tuple<uint32_t, uint32_t, uint32_t>& grid) {
+    replay::TrimReference reference;
+    {
+      py::gil_scoped_release release;
+      reference = trim_.takeReference({std::get<0>(grid), std::get<1>(grid), std::get<2>(grid)});
+    }
+    py::dict dict;
+    dict["refusal"] = toText(reference.refusal);
+    dict["launch_ns"] = reference.launchNs;
+    dict["changed_bytes"] = reference.changedBytes;
+    return dict;
+  }
+
+  py::dict trial(const std::vector<PyFill>& fills, bool isNoted) {
+    replay::TrimTrial trial;
+    {
+      py::gil_scoped_release release;
+      trial = trim_.trial(toFills(fills), isNoted);
+    }
+    py::dict dict;
+    dict["difference"] = toText(trial.difference);
+    dict["launch_ns"] = trial.launchNs;
+    dict["is_device_usable"] = trial.isDeviceUsable;
+    return dict;
+  }
+
+  std::vector<PyRange> untouched() const {
+    std::vector<PyRange> ranges;
+    for (const auto& [address, size] : trim_.untouched())
+      ranges.emplace_back(address, size);
+    return ranges;
+  }
+
+  void write(const std::string& directory, const std::vector<PyRange>& unread,
+             const std::vector<PyRange>& unallocated) {
+    replay::TrimOrder order;
+    for (const auto& [address, size] : unread)
+      order.unread.push_back({address, size});
+    for (const auto& [address, size] : unallocated)
+      order.unallocated.push_back({address, size});
+    py::gil_scoped_release release;
+    trim_.write(directory, order);
+  }
+
+private:
+  static std::vector<replay::Fill> toFills(const std::vector<PyFill>& fills) {
+    std::vector<replay::Fill> list;
+    for (const auto& [address, size, pattern] : fills) {
+      if (pattern < 0 || pattern >= static_cast<int>(replay::kPatterns))
+        throw Error(ErrorCode::InvalidArgument, "there is no such pattern");
+      list.push_back({address, size, replay::Pattern(pattern)});
+    }
+    return list;
+  }
+
+  replay::Trim trim_;
 };
 
 py::list devices() {
@@ -129,6 +198,13 @@ void bindReplay(py::module_& module) {
       .def("close", &ReplaySession::close, Release())
       .def("__enter__", [](py::object self) { return self; })
       .def("__exit__", [](ReplaySession& self, const py::args&) { self.close(); });
+  py::class_<Trim>(module, "Trim")
+      .def(py::init<const ReplaySession&, const std::string&, double>(), arg("session"),
+           arg("configuration_json"), arg("timeout"), py::keep_alive<1, 2>(), Release())
+      .def("take_reference", &Trim::takeReference, arg("grid"))
+      .def("trial", &Trim::trial, arg("fills"), arg("is_noted") = false)
+      .def("untouched", &Trim::untouched)
+      .def("write", &Trim::write, arg("directory"), arg("unread"), arg("unallocated"));
 }
 
 } // namespace mneme::bindings

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/core/artifact/launch_identity.h"
 #include "runtime/core/base/error.h"
 #include "runtime/recorder/metadata_options.h"
 
@@ -198,23 +199,14 @@ bool refersTo(const KernelInfo& info, std::span<const char* const> names) {
 
 uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
                      const LaunchTraits& traits) noexcept {
-  struct Shape {
-    mneme_dim3 grid, block;
-    uint64_t sharedBytes;
-    uint64_t isCooperative;
+  const auto dims = [](const mneme_dim3& value) {
+    return artifact::Dim3{value.x, value.y, value.z};
   };
-  static_assert(sizeof(Shape) == 40); // no padding: every byte counts
-  const Shape shape{launch.grid, launch.block, launch.sharedBytes, traits.isCooperative ? 1u : 0u};
-  uint64_t hash = hash64(std::as_bytes(std::span(&shape, 1)));
-  const mneme_dim3& cluster = traits.cluster;
-  if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1)
-    hash = combineHashes(hash, hash64(std::as_bytes(std::span(&cluster, 1))));
-  for (size_t index = 0; index < blob.args.size(); ++index)
-    blob.args[index].visitValues([&](uint64_t offset, uint64_t sizeBytes, ArgKind) {
-      const auto bytes = argBytes(launch.args, index, offset + sizeBytes).subspan(offset);
-      hash = combineHashes(hash, hash64(bytes));
-    });
-  return hash;
+  return artifact::launchIdentity(
+      dims(launch.grid), dims(launch.block), dims(traits.cluster), launch.sharedBytes,
+      traits.isCooperative, blob.args, [&](size_t index, uint64_t offset, uint64_t sizeBytes) {
+        return argBytes(launch.args, index, offset + sizeBytes).subspan(offset);
+      });
 }
 
 std::vector<std::vector<std::byte>> argumentValues(const embed::KernelBlob& blob,

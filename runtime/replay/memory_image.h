@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,13 @@ struct Gap {
   size_t extent = 0;
   size_t before = kNone; ///< the site that ends where the gap begins
   size_t after = kNone;
+};
+
+/// Bytes of one site.
+struct SiteRange {
+  size_t site = 0;
+  uint64_t offset = 0;
+  uint64_t sizeBytes = 0;
 };
 
 /// Reserves, maps and fills memory for one instance, and restores it before launches.
@@ -84,6 +92,8 @@ public:
   void restoreAll();
   /// Restores what the recorded launch changed, and every site passed to suspect().
   void restoreChanged();
+  /// Restores these bytes only.
+  void restoreRanges(std::span<const SiteRange> ranges);
   /// Waits for the end of restoring, which may run asynchronously, in order with launches.
   void waitForRestore();
   /// Says that a launch changed bytes of this site that the recorded launch did not change.
@@ -92,6 +102,9 @@ public:
   /// Returns the expected content of a site: that of the snapshot after the recorded launch, with
   /// pointers rewritten.
   std::vector<std::byte> expectedBytes(const Site& site) const;
+  /// The bytes [offset, offset + out.size()) of it, or of the content before the launch.
+  void readExpected(const Site& site, uint64_t offset, std::span<std::byte> out) const;
+  void readRecorded(const Site& site, uint64_t offset, std::span<std::byte> out) const;
 
 private:
   /// A mapped range of whole granules.

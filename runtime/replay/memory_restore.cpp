@@ -130,14 +130,45 @@ void MemoryImage::restoreFromSnapshots(bool everything) {
       device_.copyToDevice(address, zero.data(), std::min(size, kStreamBytes));
 }
 
+void MemoryImage::restoreRanges(std::span<const SiteRange> ranges) {
+  std::vector<device::CopyRange> copies;
+  std::vector<UploadPiece> pieces;
+  std::vector<std::byte> zero;
+  for (const SiteRange& range : ranges) {
+    const Site& site = sites_[range.site];
+    if (site.prologue != 0)
+      copies.push_back({site.live + range.offset, site.prologue + range.offset, range.sizeBytes});
+    else if (site.prologueIndex != kNone)
+      appendPieces(pieces, prologue_, site.prologueIndex, range.offset, range.sizeBytes, site.live,
+                   /*skipZero=*/false);
+    else {
+      zero.resize(std::max<size_t>(zero.size(), range.sizeBytes));
+      device_.copyToDevice(site.live + range.offset, zero.data(), range.sizeBytes);
+    }
+  }
+  device_.restore(copies);
+  upload(pieces);
+}
+
 std::vector<std::byte> MemoryImage::expectedBytes(const Site& site) const {
   std::vector<std::byte> bytes(site.region.sizeBytes);
-  if (site.epilogueIndex != kNone)
-    epilogue_.read(site.epilogueIndex, 0, bytes);
-  else if (site.prologueIndex != kNone)
-    prologue_.read(site.prologueIndex, 0, bytes);
-  moves_.translate(bytes, site.region.address);
+  readExpected(site, 0, bytes);
   return bytes;
+}
+
+void MemoryImage::readExpected(const Site& site, uint64_t offset, std::span<std::byte> out) const {
+  if (site.epilogueIndex == kNone)
+    return readRecorded(site, offset, out);
+  epilogue_.read(site.epilogueIndex, offset, out);
+  moves_.translate(out, site.region.address + offset);
+}
+
+void MemoryImage::readRecorded(const Site& site, uint64_t offset, std::span<std::byte> out) const {
+  if (site.prologueIndex != kNone)
+    prologue_.read(site.prologueIndex, offset, out);
+  else
+    std::fill(out.begin(), out.end(), std::byte{});
+  moves_.translate(out, site.region.address + offset);
 }
 
 } // namespace mneme::replay

@@ -204,6 +204,7 @@ public:
   Result run(const Configuration& configuration, const Options& options);
 
 private:
+  friend class Trim;
   struct Impl;
   void open(const std::filesystem::path& record, const std::string& recordId,
             const std::function<std::unique_ptr<device::Device>()>& openDevice,

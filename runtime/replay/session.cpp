@@ -15,6 +15,7 @@
 #include "runtime/replay/labels.h"
 #include "runtime/replay/memory_image.h"
 #include "runtime/replay/recorded_code.h"
+#include "runtime/replay/session_impl.h"
 
 namespace mneme::replay {
 
@@ -48,22 +49,6 @@ uint32_t ordinalOf(const std::string& deviceId) {
 }
 
 } // namespace
-
-struct Session::Impl {
-  artifact::KernelRecord record;
-  artifact::Instance instance;
-  std::vector<std::vector<std::byte>> modules;
-  std::unique_ptr<artifact::Snapshot> prologue;
-  std::unique_ptr<artifact::Snapshot> epilogue;
-  std::unique_ptr<device::Device> device;
-  std::unique_ptr<MemoryImage> image;
-  std::vector<Label> labels;
-  std::unique_ptr<ElementTypes> types;
-  std::unique_ptr<ModuleCache> modulesOnDevice;
-  bool isMemoryTrusted = true; ///< restoring what the recorded launch changed is enough
-  bool isMemoryFresh = true;   ///< nothing ran yet
-  double openSeconds = 0, deviceOpenSeconds = 0, uploadSeconds = 0;
-};
 
 Session::Session(const std::filesystem::path& path, const std::string& recordId,
                  const std::string& deviceId, const SessionOptions& options) {

@@ -232,6 +232,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "search-spaces.md": (recording("stencil2d"),),
     "sharing-recordings.md": (recording(),),
     "trials-with-pandas.md": (tuned,),
+    "trimming.md": (recording("stencil2d"),),
     "ship-it.md": (first_kernel,),
     "tuned-kernels.md": (tuned,),
     "tuner-in-python.md": (first_kernel,),

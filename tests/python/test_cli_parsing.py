@@ -233,6 +233,6 @@ def test_every_verb_has_help() -> None:
         *("ls", "show", "explain", "bisect", "devices", "doctor", "config"),
         *("optimize", "compare", "tune", "suggest", "report", "export", "dashboard", "study"),
         *("deploy", "scaffold", "cache", "completion"),
-        *("copy", "move", "clean", "corpus"),
+        *("trim", "copy", "move", "clean", "corpus"),
     ]
     assert all(group.get_command(context, verb).help for verb in verbs)

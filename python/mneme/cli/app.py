@@ -52,6 +52,7 @@ _VERBS = {
     "scaffold": ("scaffold.scaffold", _SHIP, "mneme scaffold slurm recording spmv --out jobs"),
     "cache": ("cache.cache", _SHIP, "mneme cache export /shared/site --from .proteus"),
     "completion": ("completion.completion", _SHIP, "mneme completion bash > ~/.bash_completion"),
+    "trim": ("trim.trim", _KEEP, "mneme trim recording spmv -o spmv-small"),
     "copy": ("copy.copy", _KEEP, "mneme copy recording backup"),
     "move": ("move.move", _KEEP, "mneme move recording /scratch/recording"),
     "clean": ("clean.clean", _KEEP, "mneme clean recording"),
