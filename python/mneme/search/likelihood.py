@@ -48,7 +48,7 @@ class Likelihood:
         self._rng = rng
         self._ranked: list[tuple[float, int]] = []
         self._results: list[Params] = []
-        # Of all results; what runs counts as one that is not good until its result is known.
+        # What runs counts as a result that is not good until it is known.
         self._seen = {name: Counter[Any]() for name in self._values}
         self._total = dict.fromkeys(self._values, 0)
         self._good: list[int] = []

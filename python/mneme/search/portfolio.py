@@ -113,6 +113,7 @@ class Portfolio:
         ]
         self._single_changes = dict(enumerate(self._changes))
         self._running: dict[int, Proposal] = {}
+        self._proposed: dict[Hashable, Sample] = {}
         self._tried: Counter[Hashable] = Counter()
         self._lost: set[Hashable] = set()
         self._metrics: dict[Hashable, float | None] = {}
@@ -197,6 +198,7 @@ class Portfolio:
                 self._meet_again(found)
         else:
             found = self._drawn()
+        self._proposed[_values_of(found.sample.params)] = found.sample
         self.begin(number, found)
         return found
 
@@ -348,6 +350,10 @@ class Portfolio:
             lambda param: self._value(param, params),
             self._order,
         )
+        # Most of what is proposed late in a search was tried before.
+        known = self._proposed.get(_values_of(found))
+        if known is not None:
+            return known
         sample = self._space.sample_of(found)
         return sample if self._space.allows(sample, "parameters") else None
 
@@ -478,6 +484,11 @@ class Portfolio:
 
 def _is_short(pipeline: str) -> bool:
     return pipeline.count("default<") <= _MOST_WHOLE
+
+
+def _values_of(params: Mapping[str, Any]) -> Hashable:
+    """Return what is equal for equal parameters; 1 and True are not."""
+    return (*params, *params.values(), *map(type, params.values()))
 
 
 def _takes_turn(proposal: Proposal) -> bool:
