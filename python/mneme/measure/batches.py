@@ -1,14 +1,16 @@
 """Puts measurements together: short ones share a scheduler's time for a task.
 
-Processes that take one task at a time get larger ones, since they compile ahead within a task.
+Processes that take one task at a time get larger ones, since they compile ahead within a task. Many
+processes get larger ones, too, since a scheduler handles only so many tasks a second.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,54 +19,90 @@ __all__ = ["Batches"]
 
 Item = TypeVar("Item")
 
-# A batch takes about this long, which is several times what Dask needs for a task; longer batches
-# would leave other processes without work.
-_BATCH_SECONDS = 0.02
-_LARGEST = 8
+# A batch takes at least about this long, which is several times what Dask needs for a task; longer
+# batches would leave other processes without work.
+_BATCH_SECONDS = 0.04
+# Dask's client and scheduler together need two to four milliseconds of a core for a task.
+_TASKS_A_SECOND = 130.0
+_LARGEST = 16
 # Items that come within this time go together.
 _GATHER_SECONDS = 0.001
+# The pace is that of so many tasks of each process, at least of so many in all: processes that
+# began together end together, and one such round by itself looks like a very fast pool.
+_ROUNDS = 4
 _REMEMBERED = 32
+
+
+class _End(NamedTuple):
+    """The end of a task."""
+
+    when: float
+    items: int
+    nanoseconds: int
+    """How long its process took; 0: unknown."""
 
 
 class Batches(Generic[Item]):
     """Gathers items while they are finished quickly, and sends them on in lists. Thread-safe."""
 
-    def __init__(self, send: Callable[[list[Item]], None]) -> None:
-        """Take what sends a list of items; it is called in a thread of this object's own."""
+    def __init__(self, send: Callable[[list[Item]], None], processes: int = 1) -> None:
+        """Prepare for a number of processes that take one task at a time.
+
+        Args:
+            send: Sends a list of items; called in a thread of this object's own.
+            processes: How many processes finish the items.
+        """
         self._send = send
         self._changed = threading.Condition()
         self._waiting: list[Item] = []
-        self._whole, self._processes, self._tasks = 1, 1, 0
-        self._ends: deque[float] = deque(maxlen=_REMEMBERED)
+        self._whole, self._processes, self._slots, self._tasks = 1, processes, processes, 0
+        self._ends: deque[_End] = deque()
+        self._items = self._nanoseconds = 0
         self._thread: threading.Thread | None = None
         self._is_closed = False
 
-    def hold(self, whole: int, processes: int) -> None:
-        """From now on, wait for `whole` items as long as each process has a task."""
-        with self._changed:
-            self._whole, self._processes = whole, processes
+    def resize(self, processes: int, slots: int, *, whole: int = 1) -> None:
+        """From now on, send to so many processes.
 
-    def size(self, processes: int) -> int:
-        """Return how many items now go together, by how fast each process finishes them."""
+        Args:
+            processes: How many there are. At least 1.
+            slots: How many tasks all of them take at a time; while they have these, items wait for
+                others.
+            whole: How many items go together; 1: as many as their pace asks for.
+        """
         with self._changed:
-            if self._whole > 1:
-                return self._whole
-            if len(self._ends) < _REMEMBERED:
-                return 1
-            seconds = (self._ends[-1] - self._ends[0]) / (len(self._ends) - 1)
-        fitting = _BATCH_SECONDS / max(1e-9, seconds * max(1, processes))
-        return max(1, min(_LARGEST, int(fitting)))
-
-    def note_end(self) -> None:
-        """Note that an item is finished."""
-        with self._changed:
-            self._ends.append(time.monotonic())
-
-    def note_tasks(self, more: int) -> None:
-        """Note that the pool has got so many tasks, or, if negative, has finished them."""
-        with self._changed:
-            self._tasks += more
+            self._processes, self._slots, self._whole = processes, slots, whole
             self._changed.notify()
+
+    @property
+    def size(self) -> int:
+        """How many items now go together."""
+        with self._changed:
+            return self._size()
+
+    def note_end(self, items: int, seconds: float = 0.0) -> None:
+        """Note that a task has ended.
+
+        Args:
+            items: How many it had.
+            seconds: How long its process took for all; 0: unknown.
+        """
+        with self._changed:
+            self._tasks -= 1
+            newest = _End(time.monotonic(), items, int(seconds * 1e9))
+            self._ends.append(newest)
+            self._items += newest.items
+            self._nanoseconds += newest.nanoseconds
+            while len(self._ends) > self._remembered:
+                oldest = self._ends.popleft()
+                self._items -= oldest.items
+                self._nanoseconds -= oldest.nanoseconds
+            self._changed.notify()
+
+    def note_task(self) -> None:
+        """Note that the pool has got a task."""
+        with self._changed:
+            self._tasks += 1
 
     def add(self, item: Item) -> None:
         """Send an item soon, together with others that come now."""
@@ -81,6 +119,25 @@ class Batches(Generic[Item]):
             self._is_closed = True
             self._changed.notify()
 
+    @property
+    def _remembered(self) -> int:
+        return max(_REMEMBERED, _ROUNDS * self._processes)
+
+    def _size(self) -> int:
+        if self._whole > 1:
+            return self._whole
+        if len(self._ends) < self._remembered:
+            return 1
+        first, last = self._ends[0], self._ends[-1]
+        pace = (self._items - first.items) / max(1e-9, last.when - first.when)
+        # A scheduler that cannot keep up makes the pace slow, but no process takes longer.
+        taken = self._nanoseconds * 1e-9
+        wanted = self._slots * self._items / taken if taken else pace
+        # What one process needs, rounded down: long items go alone. What all need is rounded up.
+        of_one = int(_BATCH_SECONDS * pace / self._processes)
+        of_all = math.ceil(wanted / _TASKS_A_SECOND)
+        return max(1, min(_LARGEST, max(of_one, of_all)))
+
     def _run(self) -> None:
         while True:
             with self._changed:
@@ -88,13 +145,14 @@ class Batches(Generic[Item]):
                     self._changed.wait()
                 if not self._waiting:
                     return
-            if self._whole == 1:
+                is_whole = len(self._waiting) >= self._size()
+            if self._whole == 1 and not is_whole:
                 time.sleep(_GATHER_SECONDS)
             with self._changed:
-                most = self._whole if self._whole > 1 else len(self._waiting)
+                most = self._size()
                 taken, self._waiting = self._waiting[:most], self._waiting[most:]
             self._send(taken)
 
     def _is_ready(self) -> bool:
-        is_whole = len(self._waiting) >= self._whole
-        return bool(self._waiting) and (is_whole or self._tasks < self._processes)
+        is_whole = len(self._waiting) >= self._size()
+        return bool(self._waiting) and (is_whole or self._tasks < self._slots)

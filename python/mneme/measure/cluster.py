@@ -125,7 +125,8 @@ def _pool_of(opened: contextlib.AbstractContextManager[Any]) -> Iterator[Any]:
     """Return the pool of a Dask client."""
     with opened as client:
         try:
-            yield client.get_executor()
+            # Nothing is computed twice anyway, and hashing all arguments takes Dask some time.
+            yield client.get_executor(pure=False)
         finally:
             with contextlib.suppress(Exception):  # the cluster may be gone
                 client.run(remove_sent, client.id)

@@ -154,7 +154,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         )
         self.iterations, self.warmup = iterations, warmup
         self._count_at_start = number_of_processes(pool)
-        self.capacity = capacity or 2 * self._count_at_start
+        self._capacity_given, self._least_capacity = capacity, 2 * self._count_at_start
         self._addresses: dict[str, PoolProcess] = {}
         self.left_out: dict[str, str] = {}
         self.nodes: dict[str, NodeStatistics] = {}
@@ -164,7 +164,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._lock = self._landed = threading.Condition()
         # None: not sent yet.
         self._flying: dict[EvalFuture, Future[dict[str, Any]] | None] = {}
-        self._batches = Batches(self._send_together)
+        self._batches = Batches(self._send_together, self._count_at_start)
         self._is_closed, self._why_broken = False, ""
         self._watch: PoolWatch | None = None
         self._counts = {"submitted": 0, "finished": 0, "measured": 0, "reused": 0, "failures": 0}
@@ -187,17 +187,21 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._pool, self._addresses, self.left_out = found.pool, found.by_address, found.left_out
         helpers = 0 if client is not None else helpers_of(self.workers)
         self._spec = replace(self._spec, model=found.model, compile_workers=helpers)
-        if helpers:
-            whole = min(_MOST_TOGETHER, 2 * helpers)
-            tasks = len(self.workers) * int(getattr(self._pool, "tasks_at_once", 1))
-            self._batches.hold(whole, tasks)
-            self.capacity = max(self.capacity, whole * (tasks + len(self.workers)))
+        self._resize_batches(helpers)
         for host, count in Counter(one.host for one in self.workers).items():
             self.nodes[host] = NodeStatistics(processes=count)
         for place, why in self.left_out.items():
             warnings.warn(f"{place} is left out: {why}", RuntimeWarning, stacklevel=2)
         if client is not None and self._watch is None:
             self._watch = PoolWatch(client, self._lose)
+
+    def _resize_batches(self, helpers: int) -> None:
+        at_once = int(getattr(self._pool, "tasks_at_once", 1))
+        count, slots = len(self.workers), sum(one.threads or at_once for one in self.workers)
+        whole = min(_MOST_TOGETHER, 2 * helpers) if helpers else 1
+        self._batches.resize(count, slots, whole=whole)
+        if helpers:
+            self._least_capacity = max(self._least_capacity, whole * (slots + count))
 
     def leave_out_slow(self, config: ExperimentConfiguration) -> None:
         """Leave out processes that need much longer than others for a configuration, and warn.
@@ -235,8 +239,15 @@ class FuturesReplayExecutor(SubmittingExecutor):
         return list(self._addresses.values())
 
     @property
-    def _processes(self) -> int:
-        return len(self.workers) or self._count_at_start
+    def capacity(self) -> int:
+        """Useful number of configurations in flight now: more while short ones go together.
+
+        Each process has a batch, and one configuration of a next one waits for it.
+        """
+        if self._capacity_given is not None:
+            return self._capacity_given
+        count = len(self.workers) or self._count_at_start
+        return max(self._least_capacity, count * (self._batches.size + 1))
 
     def tighten(self, stop_above_ns: int) -> None:
         """Lower the limit of configurations that will be submitted with a higher one.
@@ -282,7 +293,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         """
         del worker
         task = self._task([config], iterations, measuring, is_fresh=fresh)
-        if self._batches.size(self._processes) > 1:
+        if self._batches.size > 1:
             self._batches.add(task)
         else:
             self._send(task)
@@ -330,7 +341,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
     def _send_together(self, tasks: list[_Task]) -> None:
         """Send tasks of one configuration each as fewer tasks."""
-        largest = self._batches.size(self._processes)
+        largest = self._batches.size
         sent: list[_Task] = []
         for task in tasks:
             last = sent[-1] if sent else None
@@ -370,7 +381,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._flying.update(
                 dict.fromkeys((one for one in task.futures if one in self._flying), remote)
             )
-        self._batches.note_tasks(1)
+        self._batches.note_task()
         remote.add_done_callback(lambda done: self._land(task, done))
 
     def _try_elsewhere(self, task: _Task, why: Exception) -> bool:
@@ -417,8 +428,10 @@ class FuturesReplayExecutor(SubmittingExecutor):
             raise BackendUnavailable(self._why_broken)
 
     def _land(self, task: _Task, remote: Future[dict[str, Any]]) -> None:
-        self._batches.note_tasks(-1)
         futures = task.futures
+        is_right = not remote.cancelled() and remote.exception() is None
+        seconds = remote.result().get("seconds", 0.0) if is_right else 0.0
+        self._batches.note_end(len(futures), seconds)
         error: MnemeError | None = None
         results: list[ExperimentResult] = []
         try:
@@ -465,7 +478,6 @@ class FuturesReplayExecutor(SubmittingExecutor):
         with self._lock:
             self._times[1] = time.monotonic()
             self._counts["finished"] += 1
-            self._batches.note_end()
             if result is not None:
                 self._counts["reused"] += result.reused
                 self._counts["failures"] += result.failed

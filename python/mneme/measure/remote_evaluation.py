@@ -166,7 +166,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Evaluate configurations in this process, in turn.
 
-    Returns the name of this host, "host", and the results as plain values, "results".
+    Returns the name of this host, "host", the results as plain values, "results", and how long all
+    took, "seconds".
 
     Args:
         spec: What to open.
@@ -180,6 +181,7 @@ def evaluate(
         MnemeError: If it cannot be replayed at all.
     """
     del number
+    began = time.monotonic()
     process = _this_process()
     with process.lock:
         try:
@@ -201,7 +203,8 @@ def evaluate(
         with process.lock:
             opened.users -= 1
     plain = [result.to_dict() for result in results if result is not None]
-    return {"host": os.uname().nodename, "results": plain}
+    seconds = time.monotonic() - began
+    return {"host": os.uname().nodename, "results": plain, "seconds": seconds}
 
 
 def _this_process() -> _Process:

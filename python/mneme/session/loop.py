@@ -243,7 +243,9 @@ class SearchLoop:
     def _fill(self, trials: int | None, deadline: float | None) -> bool:
         """Submit as many configurations as should be in flight; false if none is left."""
         following = 0
-        while len(self._in_flight) < self._capacity and following < _FOLLOWING_IN_A_ROW:
+        # An executor may want more in flight once it knows how long configurations take.
+        capacity = max(self._capacity, int(getattr(self._executor, "capacity", 0)))
+        while len(self._in_flight) < capacity and following < _FOLLOWING_IN_A_ROW:
             if trials is not None and self.progress.done + len(self._in_flight) >= trials:
                 return False
             if deadline is not None and time.monotonic() >= deadline:

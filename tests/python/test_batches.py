@@ -1,0 +1,111 @@
+"""How many measurements go together as one task of a pool."""
+
+from __future__ import annotations
+
+import queue
+
+import pytest
+
+from mneme.measure import batches
+from mneme.measure.batches import Batches
+
+
+class Clock:
+    """A clock that a test turns on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr(batches.time, "monotonic", lambda: self.now)
+
+
+@pytest.mark.parametrize(
+    ("processes", "milliseconds", "size"),
+    [
+        (1, 100, 1),
+        (1, 9, 4),
+        (1, 1, 16),
+        (4, 1, 16),
+        (8, 100, 1),
+        (64, 1000, 1),
+        (64, 100, 5),  # 640 tasks a second are too many for a scheduler
+        (256, 100, 16),
+    ],
+)
+def test_tasks_of_processes_that_end_together_are_not_taken_for_short_ones(
+    monkeypatch: pytest.MonkeyPatch, processes: int, milliseconds: int, size: int
+) -> None:
+    clock = Clock(monkeypatch)
+    held = Batches[int](lambda _: None, processes)
+    found = []
+    for _ in range(100):
+        clock.now += milliseconds / 1e3
+        for _ in range(processes):
+            held.note_end(1, milliseconds / 1e3)
+            found.append(held.size)
+    assert found[0] == 1
+    assert set(found[len(found) // 2 :]) == {size}
+
+
+def test_the_pace_of_batches_is_that_of_their_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    held = Batches[int](lambda _: None, 64)
+    for _ in range(20):
+        clock.now += 0.4
+        for _ in range(64):
+            held.note_end(4)
+    assert 5 <= held.size <= 7  # nobody says how long they take
+
+
+def test_a_scheduler_that_cannot_keep_up_gets_larger_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    held = Batches[int](lambda _: None, 64)
+    for _ in range(1000):
+        clock.now += 0.01  # a hundred a second
+        held.note_end(1, 0.1)
+    assert held.size == 5
+
+
+def test_items_wait_for_others_while_each_process_has_a_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock(monkeypatch)
+    sent: queue.Queue[list[int]] = queue.Queue()
+    held = Batches[int](sent.put, 2)
+    for _ in range(32):
+        held.note_task()
+        clock.now += 0.0045  # four go together
+        held.note_end(1)
+    assert held.size == 4
+    held.note_task()
+    held.note_task()
+    held.add(1)
+    with pytest.raises(queue.Empty):
+        sent.get(timeout=0.2)
+    for number in (2, 3, 4):
+        held.add(number)
+    assert sent.get(timeout=30) == [1, 2, 3, 4]
+    held.add(5)
+    with pytest.raises(queue.Empty):
+        sent.get(timeout=0.2)
+    held.note_end(1)  # a process has nothing to do
+    assert sent.get(timeout=30) == [5]
+    held.close()
+
+
+def test_parts_of_a_task_wait_while_each_process_has_one() -> None:
+    sent: queue.Queue[list[int]] = queue.Queue()
+    held = Batches[int](sent.put)
+    held.resize(2, 2, whole=3)
+    held.note_task()
+    held.note_task()
+    held.add(1)
+    with pytest.raises(queue.Empty):
+        sent.get(timeout=0.2)
+    held.note_end(1)
+    assert sent.get(timeout=30) == [1]
+    held.note_task()
+    for number in range(2, 6):
+        held.add(number)
+    assert sent.get(timeout=30) == [2, 3, 4]
+    held.close()
+    assert sent.get(timeout=30) == [5]
