@@ -84,6 +84,7 @@ private:
   void checkPart(const Site& site, uint64_t chunk, const std::vector<Piece>& unread,
                  const std::vector<uint8_t>& written, const std::vector<std::byte>& bytes) const;
   uint64_t identity() const;
+  artifact::Trimming trimming() const;
 
   const TrimSource& source_;
   const TrimOrder& order_;
@@ -279,8 +280,23 @@ uint64_t DraftMaker::identity() const {
   return combineHashes(whole.dynamicHash, of(source_.instance.grid));
 }
 
+/// What is left out, of a trimmed launch since it was recorded.
+artifact::Trimming DraftMaker::trimming() const {
+  const artifact::Instance& whole = source_.record.instances.at(source_.instance.dynamicHash);
+  uint64_t described = 0, unread = 0;
+  for (const artifact::Region& region : source_.prologue.regions())
+    described += region.sizeBytes;
+  for (const Fill& fill : order_.unread)
+    unread += fill.sizeBytes;
+  artifact::Trimming trimming = whole.trimming.value_or(artifact::Trimming{
+      .memoryBytes = described, .grid = whole.grid, .dynamicHash = whole.dynamicHash});
+  trimming.unreadBytes = trimming.memoryBytes - std::min(trimming.memoryBytes, described - unread);
+  return trimming;
+}
+
 artifact::InstanceDraft DraftMaker::make() {
   draft_.instance = source_.instance;
+  draft_.instance.trimming = trimming();
   draft_.instance.dynamicHash = identity();
   draft_.prologue.id = kPrologueId;
   draft_.epilogue.id = kEpilogueId;

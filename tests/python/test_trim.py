@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +43,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def recorded(program: Path, folder: Path, kernel: str) -> Path:
+def recorded(program: Path, folder: Path, *words: str) -> Path:
     path = folder / "recording"
-    done = mneme("record", "--device", "cpu", "-rdb", path, "--", program, kernel)
+    done = mneme("record", "--device", "cpu", "-rdb", path, "--", program, *words)
     assert done.returncode == 0, done.stderr
     return path
 
@@ -124,14 +126,75 @@ def test_a_stencil_needs_one_block(program: Path, tmp_path: Path) -> None:
     (record,) = (tmp_path / "small").glob("*.json")
     (record_id,) = RecordedExecution.from_json(record)
     assert record_id == result["record_id"]
-    (old,) = RecordedExecution.from_json(next((tmp_path / "recording").glob("*.json")))
-    assert record_id != old
+    # It is the id that a launch of one block has.
+    one = recorded(program, tmp_path / "one", "stencil", "one")
+    assert record_id in RecordedExecution.from_json(next(one.glob("*.json")))
 
 
 def test_a_reduction_needs_all_blocks(program: Path, tmp_path: Path) -> None:
     result = trimmed(program, tmp_path, "reduction")
     assert result["grid"] == {"before": [256, 1, 1], "after": [256, 1, 1]}
     assert result["why_same_grid"] == "a smaller grid leaves something that the whole one does not"
+
+
+def started(recording: Path, output: Path) -> subprocess.Popen[str]:
+    """Start a trimming, and wait until it is at work."""
+    words = ("trim", recording, "-o", output, "--device", "cpu")
+    command = [sys.executable, "-m", "mneme", *map(str, words)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not list(output.parent.glob(f".{output.name}.tmp-*")):
+        time.sleep(0.01)
+    return process
+
+
+def test_an_interrupt_leaves_nothing(program: Path, tmp_path: Path) -> None:
+    recording = recorded(program, tmp_path, "gather")
+    process = started(recording, tmp_path / "small")
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert {one.name for one in tmp_path.iterdir()} == {"recording"}
+
+
+def test_a_killed_process_leaves_nothing_where_the_result_goes(
+    program: Path, tmp_path: Path
+) -> None:
+    recording = recorded(program, tmp_path, "little")
+    process = started(recording, tmp_path / "small")
+    process.kill()
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    assert not (tmp_path / "small").exists()
+    # The next one removes what was begun.
+    done = mneme("trim", recording, "-o", tmp_path / "small", "--device", "cpu")
+    assert done.returncode == 0, done.stderr
+    assert {one.name for one in tmp_path.iterdir()} == {"recording", "small"}
+
+
+def test_what_is_undecided_when_time_is_over_is_kept(program: Path, tmp_path: Path) -> None:
+    result = trimmed(program, tmp_path, "gather", "--keep-grid", "--budget", "0.001s")
+    assert result["undecided"] == result["memory"]["before"]
+    assert result["unread"] == 0
+    assert result["memory"]["after"] == result["memory"]["before"]
+
+
+def test_what_is_trimmed_says_so_and_can_be_trimmed_again(program: Path, tmp_path: Path) -> None:
+    first = trimmed(program, tmp_path, "little")
+    done = mneme("trim", tmp_path / "small", "-o", tmp_path / "again", "--device", "cpu", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["memory"]["after"] == first["memory"]["after"]
+    texts = [mneme("show", tmp_path / name).stdout for name in ("small", "again")]
+    told = [line for text in texts for line in text.splitlines() if line.startswith("trimmed from")]
+    assert len(told) == 2
+    assert told[0] == told[1]
+    assert "left out 68.0 MiB of 68.0 MiB of memory that it does not read" in told[0]
+
+
+def test_a_trimmed_launch_becomes_a_program(program: Path, tmp_path: Path) -> None:
+    trimmed(program, tmp_path, "stencil")
+    done = mneme("scaffold", "replay", tmp_path / "small", "--out", tmp_path / "reproducer")
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "reproducer").iterdir())
 
 
 def test_a_directory_in_use_is_refused(program: Path, tmp_path: Path) -> None:

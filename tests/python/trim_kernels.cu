@@ -1,4 +1,5 @@
-// Kernels that read little or all of what they are given; argv[1] says which is launched.
+// Kernels that read little or all of what they are given; argv[1] says which is launched, argv[2]
+// how many MiB `little` is given, and that `stencil` has one block.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -103,7 +104,8 @@ int main(int argc, char** argv) {
   const int count = 1 << 20;
   float* out = make(std::vector<float>(count));
   if (is("little")) {
-    little<<<1, 256>>>(make(numbers<float>(16 << 20)), out);
+    const size_t mebibytes = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 64;
+    little<<<1, 256>>>(make(numbers<float>(mebibytes << 18)), out);
   } else if (is("gather")) {
     std::vector<int> index(512);
     for (size_t i = 0; i < index.size(); ++i)
@@ -122,7 +124,8 @@ int main(int argc, char** argv) {
       values[i] = 1.0f / float(i + 1);
     unordered<<<256, 256>>>(make(values), out, 1 << 16);
   } else if (is("stencil")) {
-    stencil<<<dim3(32, 64), dim3(32, 16)>>>(make(numbers<float>(count)), out, 1024, 1024);
+    stencil < < < argc > 2 ? dim3(1) : dim3(32, 64),
+        dim3(32, 16) >>> (make(numbers<float>(count)), out, 1024, 1024);
   } else {
     reduction<<<256, 256>>>(make(numbers<int>(1 << 16)), make(std::vector<int>(1)), 1 << 16);
   }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mneme.cli import _console
 from mneme.cli._options import JsonOption
@@ -16,7 +16,7 @@ from mneme.cli._recording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mneme.recording.inventory import ArgumentDetails, InstanceDetails, KernelDetails
 
@@ -103,6 +103,16 @@ def _show_arguments(arguments: Sequence[ArgumentDetails]) -> None:
     _console.print_table(content)
 
 
+def _show_trimming(trimmed: Mapping[str, Any], grid: str) -> None:
+    recorded = "x".join(str(extent) for extent in trimmed["GridDims"].values())
+    blocks = f", and blocks of grid {recorded}" if recorded != grid else ""
+    _console.print_line(
+        f"trimmed from {trimmed['RecordId']}: left out "
+        f"{_console.format_bytes(trimmed['Unread'])} of {_console.format_bytes(trimmed['Memory'])} "
+        f"of memory that it does not read{blocks}"
+    )
+
+
 def _show_instance(instance: InstanceDetails) -> None:
     from mneme.recording.inventory import is_function_cell  # noqa: PLC0415
 
@@ -118,6 +128,8 @@ def _show_instance(instance: InstanceDetails) -> None:
     )
     if instance.labels:
         _console.print_line(f"label {'/'.join(instance.labels)}")
+    if instance.trimmed is not None:
+        _show_trimming(instance.trimmed, grid)
     _show_arguments(instance.args)
     regions = _console.table("memory", ("address", ">size", "kind", "name", "tolerance"))
     for region in instance.regions:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -80,10 +79,9 @@ def trim(
 
 
 class _Lines:
-    """Tells how far the search is: in place on a terminal, else now and then."""
+    """Tells now and then how far the search is."""
 
     def __init__(self) -> None:
-        self._is_terminal = sys.stderr.isatty()
         self._next = time.monotonic() + _SECONDS_BETWEEN_LINES
 
     def tell(self, progress: Progress) -> None:

@@ -23,7 +23,43 @@ if TYPE_CHECKING:
 
     from mneme.mneme_types import dim3
 
-__all__ = ["KernelInstance", "MemStateRef", "RecordedExecution", "SnapshotType"]
+__all__ = ["KernelInstance", "MemStateRef", "RecordedExecution", "SnapshotType", "Trimming"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trimming:
+    """What `mneme trim` left out of a launch."""
+
+    memory: int
+    """Bytes of memory that were recorded."""
+
+    unread: int
+    """Bytes of them that the launch does not read."""
+
+    grid_dim: dim3
+    """Blocks of the recorded launch."""
+
+    record_id: str
+    """Its record id."""
+
+    @classmethod
+    def read(cls, fields: Fields) -> Trimming:
+        """Read it from a record file."""
+        return cls(
+            memory=fields.number("Memory"),
+            unread=fields.number("Unread"),
+            grid_dim=fields.dims("GridDims"),
+            record_id=fields.text("RecordId"),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as in the record file."""
+        return {
+            "Memory": self.memory,
+            "Unread": self.unread,
+            "GridDims": self.grid_dim.to_dict(),
+            "RecordId": self.record_id,
+        }
 
 
 @dataclass(kw_only=True)
@@ -81,6 +117,9 @@ class KernelInstance:
     labels: tuple[str, ...] = ()
     """What the program called the launch, the outermost label first."""
 
+    trimming: Trimming | None = None
+    """What was left out since it was recorded; None: nothing."""
+
     @property
     def constants(self) -> dict[str, str]:
         """Arguments and members of structures that can be fixed, with names: "2", "0+8"."""
@@ -101,6 +140,7 @@ class KernelInstance:
             "RecordedNs": self.recorded_ns,
             **({"ClusterDims": dict(self.cluster_dim)} if self.cluster_dim else {}),
             **({"Labels": list(self.labels)} if self.labels else {}),
+            **({"Trimmed": self.trimming.to_dict()} if self.trimming else {}),
         }
 
 
@@ -172,6 +212,7 @@ class RecordedExecution:
             cluster_dim=fields.dims("ClusterDims").to_dict() if fields.has("ClusterDims") else {},
             constant_names=dict(self._constants),
             labels=tuple(fields.list_of("Labels", str)) if fields.has("Labels") else (),
+            trimming=Trimming.read(fields.object("Trimmed")) if fields.has("Trimmed") else None,
         )
 
     @property

@@ -79,19 +79,17 @@ class Search:
         """Ask until everything is decided."""
         while self._heap:
             node = heapq.heappop(self._heap)[2]
-            self.undecided -= size_of(node.parts)
             if node.has_failed or not self._asked(node.parts):
                 self._divide(node)
 
     def _push(self, node: _Node) -> None:
         self._count += 1
-        size = size_of(node.parts)
-        self.undecided += size if self._count > 1 else 0
-        heapq.heappush(self._heap, (-size, self._count, node))
+        heapq.heappush(self._heap, (-size_of(node.parts), self._count, node))
 
     def _asked(self, parts: Sequence[Range]) -> bool:
         if not self._is_unread(self.found, parts, is_sample=False):
             return False
+        self.undecided -= size_of(parts)
         self.found = merged([*self.found, *parts])
         return True
 
@@ -105,12 +103,12 @@ class Search:
             (whole,) = parts
             unit = CHUNK if whole.size > CHUNK else self._leaf
             units = -(-whole.size // unit)
-            if units <= 1:
-                return
             if units >= 2 * _SAMPLES and not samples:
                 samples = self._sampled(whole, unit, units)
-                if not samples:
-                    return
+                units = units if samples else 1
+            if units <= 1:
+                self.undecided -= whole.size
+                return
             middle = whole.begin + units // 2 * unit
             left = (Range(whole.region, whole.begin, middle),)
             right = (Range(whole.region, middle, whole.end),)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BudgetSpent", "Pattern", "Region", "Trials", "checked"]
 
-_LEAST_TIMEOUT_SECONDS = 10.0
+_LEAST_TIMEOUT_SECONDS = 5.0
 _TIMES_LAUNCH = 50
 # Copying and hashing of memory around a launch, at the pace of a slow disk.
 _BYTES_PER_SECOND = 50e6

@@ -46,7 +46,21 @@ json instanceToJson(const Instance& instance) {
     value["ClusterDims"] = dimsToJson(cluster);
   if (!instance.labels.empty())
     value["Labels"] = instance.labels;
+  if (const auto& trimming = instance.trimming)
+    value["Trimmed"] = {{"Memory", trimming->memoryBytes},
+                        {"Unread", trimming->unreadBytes},
+                        {"GridDims", dimsToJson(trimming->grid)},
+                        {"RecordId", std::to_string(trimming->dynamicHash)}};
   return value;
+}
+
+Trimming trimmingFromJson(const Fields& fields) {
+  Trimming trimming{.memoryBytes = fields.u64("Memory"),
+                    .unreadBytes = fields.u64("Unread"),
+                    .grid = dimsFromJson(fields.object("GridDims"))};
+  if (!parseDecimal(fields.text("RecordId"), trimming.dynamicHash))
+    fields.refuse("RecordId", "is not a decimal number");
+  return trimming;
 }
 
 Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
@@ -63,6 +77,8 @@ Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
   instance.recordedNs = fields.has("RecordedNs") ? fields.u64("RecordedNs") : 0;
   if (fields.has("Labels"))
     instance.labels = fields.strings("Labels");
+  if (fields.has("Trimmed"))
+    instance.trimming = trimmingFromJson(fields.object("Trimmed"));
   return instance;
 }
 

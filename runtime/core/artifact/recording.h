@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -80,6 +81,15 @@ struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;
 };
 
+/// What was left out of a launch since it was recorded: "Trimmed".
+struct Trimming {
+  uint64_t memoryBytes = 0; ///< of all regions, as recorded
+  uint64_t unreadBytes =
+      0;     ///< of that, what the launch does not read: zeros, or no region any more
+  Dim3 grid; ///< as recorded
+  uint64_t dynamicHash = 0; ///< of the recorded launch
+};
+
 /// One recorded launch of a kernel.
 struct Instance {
   uint64_t dynamicHash = 0;
@@ -92,6 +102,7 @@ struct Instance {
   std::string epilogue;
   uint64_t recordedNs = 0;         ///< execution time of the recorded launch, 0 if unknown
   std::vector<std::string> labels; ///< that the program gave it, the outermost first
+  std::optional<Trimming> trimming = std::nullopt;
 };
 
 /// One kernel, as in its file `<static hash>.json`, whose fields docs/artifacts.md describes.
