@@ -113,6 +113,7 @@ public:
 
   /// The stream of the latest launch that was made in parts; null if it was made as a whole.
   void* streamOfParts = nullptr;
+  unsigned deviceOfParts = 0;
 
 private:
   GraphNode* find(void* original);

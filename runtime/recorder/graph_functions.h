@@ -14,7 +14,8 @@ struct NodeKernel {
   size_t sharedBytes = 0;
   bool isCooperative = false;
   void** args = nullptr;
-  void** extra = nullptr; ///< the arguments in one buffer, if `args` is null
+  void** extra = nullptr;        ///< the arguments in one buffer, if `args` is null
+  const void* context = nullptr; ///< it runs in; null if that is unknown
 };
 
 /// The kinds of nodes that the recorder knows, of all vendors.
@@ -31,6 +32,11 @@ struct GraphFunctions {
   int (*peekAtLastError)() = nullptr;
   int (*getLastError)() = nullptr;
   int (*execFlags)(void* exec, unsigned long long* flags) = nullptr;
+  /// Reads a kernel node as another of the vendor's interfaces sees it, which may know the handle
+  /// of a kernel that the first does not know.
+  int (*readKernelElse)(void* node, NodeKernel& kernel) = nullptr;
+  /// Tells a stream's context, of those in NodeKernel.
+  int (*contextOf)(void* stream, void** context) = nullptr;
   int firstType = 0; ///< the number of the first type of nodes
   // If one of these is null, kernels in graphs are not recorded.
   int (*getEdges)(void* graph, void** from, void** to, size_t* count) = nullptr;

@@ -177,8 +177,8 @@ private:
   bool decideGraph(ExecutableGraph& graph, void* stream, std::vector<Attempt>& attempts);
   int launchWhole(std::vector<Attempt>& attempts, const char* why, const Next& whole);
   int launchParts(std::vector<Attempt>& attempts, const std::vector<RunnablePart>& parts,
-                  void* stream);
-  int launchPart(const RunnablePart& part, Attempt* attempt, void* stream);
+                  void* stream, unsigned device);
+  int launchPart(const RunnablePart& part, Attempt* attempt, void* stream, unsigned device);
   void orderBehindParts(ExecutableGraph& graph, void* stream);
   int pass(Attempt& attempt, const mneme_launch& launch);
   int make(Attempt& attempt, const mneme_launch& launch);

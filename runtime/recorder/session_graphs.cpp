@@ -15,6 +15,11 @@ namespace mneme::record {
 namespace {
 
 constexpr const char* kGraph = "a graph was launched whose kernels are not recorded: ";
+constexpr const char* kElsewhere =
+    "was not recorded: it runs on another device than the stream that its graph is launched in";
+
+/// The handle of a default stream.
+bool isDefault(const void* stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
 
 mneme_launch launchOf(const GraphKernel& kernel, void* stream) {
   const LoadedLaunch launch{.function = kernel.node.function,
@@ -32,18 +37,34 @@ LaunchTraits traitsOf(const GraphKernel& kernel) {
 
 /// Reads what the node launches now.
 void readNode(Session& session, const GraphFunctions& functions, GraphNode& node) {
-  GraphKernel& kernel = node.kernel;
-  kernel = {};
+  node.kernel = {};
   node.isRead = true;
-  if (functions.readKernel(node.handle, kernel.node) != 0)
-    return session.noteOnce(kNotBuilt, &node);
-  const auto [handle, info] = session.findKernel(kernel.node.function);
-  if (!info || !info->blob)
-    return session.noteOnce(handle ? kWithoutIr : kNotBuilt, kernel.node.function);
-  if (!kernel.node.args && !unpackArguments(kernel.node.extra, info->blob->args, kernel.unpacked))
+  const char* why = kNotBuilt;
+  const void* function = &node;
+  for (const auto read : {functions.readKernel, functions.readKernelElse}) {
+    GraphKernel kernel;
+    if (!read || read(node.handle, kernel.node) != 0)
+      continue;
+    auto [handle, info] = session.findKernel(kernel.node.function);
+    function = kernel.node.function;
+    why = handle ? kWithoutIr : why;
+    if (!info || !info->blob)
+      continue;
+    kernel.handle = handle;
+    kernel.info = std::move(info);
+    if (kernel.node.args ||
+        unpackArguments(kernel.node.extra, kernel.info->blob->args, kernel.unpacked))
+      node.kernel = std::move(kernel);
     return;
-  kernel.handle = handle;
-  kernel.info = info;
+  }
+  session.noteOnce(why, function);
+}
+
+/// Whether the kernel runs on another device than its graph's stream.
+bool isElsewhere(const GraphFunctions& functions, const NodeKernel& kernel, void* stream) {
+  void* context = nullptr;
+  return kernel.context && functions.contextOf && functions.contextOf(stream, &context) == 0 &&
+         context != kernel.context;
 }
 
 } // namespace
@@ -99,6 +120,8 @@ bool Session::decideGraph(ExecutableGraph& graph, void* stream, std::vector<Atte
     if (const std::string reason = whyNot(attempt, launch); !reason.empty()) {
       note(reason);
       dropRecording(attempt, nullptr, true);
+    } else if (isElsewhere(graph.functions(), node.kernel.node, stream)) {
+      dropRecording(attempt, kElsewhere, false);
     }
     node.isWanted = attempt.isRecorded;
     isAny |= node.isWanted;
@@ -117,19 +140,17 @@ int Session::launchWhole(std::vector<Attempt>& attempts, const char* why, const 
 }
 
 /// A kernel by itself, as the vendor launches a graph with nothing else.
-int Session::launchPart(const RunnablePart& part, Attempt* attempt, void* stream) {
+int Session::launchPart(const RunnablePart& part, Attempt* attempt, void* stream, unsigned device) {
   const auto call = [&] { return part.launch(stream); };
-  const Next next(call);
-  if (!attempt) {
-    const CallGuard guard;
-    return next();
-  }
-  const AsWritten written(next);
-  return make(*attempt, launchOf(part.kernel->kernel, stream));
+  if (attempt)
+    return makeAlone(*attempt, {.launch = launchOf(part.kernel->kernel, stream), .device = device},
+                     call);
+  const CallGuard guard;
+  return call();
 }
 
 int Session::launchParts(std::vector<Attempt>& attempts, const std::vector<RunnablePart>& parts,
-                         void* stream) {
+                         void* stream, unsigned device) {
   {
     const CallGuard guard;
     for (Attempt& attempt : attempts)
@@ -146,7 +167,7 @@ int Session::launchParts(std::vector<Attempt>& attempts, const std::vector<Runna
       next = attempts.begin() + (attempt - attempts.data()) + 1;
     }
     if (status == 0)
-      status = launchPart(part, attempt, stream);
+      status = launchPart(part, attempt, stream, device);
     else if (attempt)
       dropRecording(*attempt, nullptr, true);
   }
@@ -157,8 +178,7 @@ int Session::launchParts(std::vector<Attempt>& attempts, const std::vector<Runna
 void Session::orderBehindParts(ExecutableGraph& graph, void* stream) {
   void* const before = std::exchange(graph.streamOfParts, nullptr);
   if (before && before != stream)
-    backend_.synchronizeWithin(static_cast<unsigned>(backend_.currentDevice()),
-                               Patience(kernelPatience()));
+    backend_.synchronizeWithin(graph.deviceOfParts, Patience(kernelPatience()));
 }
 
 int Session::launchGraph(ExecutableGraph& graph, void* stream, const Next& whole) {
@@ -185,11 +205,13 @@ int Session::launchGraph(ExecutableGraph& graph, void* stream, const Next& whole
   }
   if (parts.empty())
     return launchWhole(attempts, nullptr, whole);
-  if (!backend_.synchronizeWithin(static_cast<unsigned>(backend_.currentDevice()),
-                                  Patience(kernelPatience())))
+  const auto current = static_cast<unsigned>(backend_.currentDevice());
+  const unsigned device = isDefault(stream) ? current : backend_.deviceOf(stream).value_or(current);
+  if (!backend_.synchronizeWithin(device, Patience(kernelPatience())))
     return launchWhole(attempts, kDeviceBusy, whole);
   graph.streamOfParts = stream;
-  return launchParts(attempts, parts, stream);
+  graph.deviceOfParts = device;
+  return launchParts(attempts, parts, stream, device);
 }
 
 /// One launch, whatever is in it.

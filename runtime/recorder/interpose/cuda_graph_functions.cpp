@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/recorder/backends/vendor_runtime.h"
+#include "runtime/recorder/process_facts.h"
 
 namespace mneme::record {
 namespace {
@@ -19,6 +20,7 @@ using Enable = int (*)(void* exec, void* node, unsigned isEnabled);
 using Launch = int (*)(void* exec, void* stream);
 using GetFlags = int (*)(void* exec, unsigned long long* flags);
 using GetError = int (*)();
+using GetContext = int (*)(void* stream, void** context);
 using GetChild = int (*)(void* node, void** graph);
 
 /// What an edge says beside its ends; before CUDA 12.3 nothing.
@@ -61,7 +63,7 @@ struct KernelParams {
   mneme_dim3 grid, block;
   unsigned sharedBytes;
   void **args, **extra;
-  const void* kernel;
+  const void *kernel, *context;
   char more[64];
 };
 
@@ -78,6 +80,7 @@ int readKernel(GetOf get, GetAttribute attributeOf, void* node, NodeKernel& kern
   kernel.sharedBytes = params.sharedBytes;
   kernel.args = params.args;
   kernel.extra = params.extra;
+  kernel.context = params.context;
   union {
     char bytes[64];
     int isCooperative;
@@ -92,12 +95,6 @@ int readKernel(GetOf get, GetAttribute attributeOf, void* node, NodeKernel& kern
   return 0;
 }
 
-int readKernelOfRuntime(void* node, NodeKernel& kernel) {
-  static const auto get = find<GetOf>("cudaGraphKernelNodeGetParams");
-  static const auto attributeOf = find<GetAttribute>("cudaGraphKernelNodeGetAttribute");
-  return get ? readKernel(get, attributeOf, node, kernel) : kInitializationError;
-}
-
 int readKernelOfDriver(void* node, NodeKernel& kernel) {
   static const auto second = find<GetOf>("cuGraphKernelNodeGetParams_v2");
   static const auto get = second ? second : find<GetOf>("cuGraphKernelNodeGetParams");
@@ -105,7 +102,25 @@ int readKernelOfDriver(void* node, NodeKernel& kernel) {
   return get ? readKernel(get, attributeOf, node, kernel) : kInitializationError;
 }
 
+/// Only the driver tells the context.
+int readKernelOfRuntime(void* node, NodeKernel& kernel) {
+  static const auto get = find<GetOf>("cudaGraphKernelNodeGetParams");
+  static const auto attributeOf = find<GetAttribute>("cudaGraphKernelNodeGetAttribute");
+  const int status = get ? readKernel(get, attributeOf, node, kernel) : kInitializationError;
+  NodeKernel inContext;
+  if (status == 0 && findBackend().deviceCount() > 1 && readKernelOfDriver(node, inContext) == 0)
+    kernel.context = inContext.context;
+  return status;
+}
+
+/// A runtime without kernels is not started for the question.
+int readKernelOfStartedRuntime(void* node, NodeKernel& kernel) {
+  return hasModules() ? readKernelOfRuntime(node, kernel) : kInitializationError;
+}
+
+/// On the CPU device there is one device, and the driver takes no graphs apart.
 GraphFunctions ofRuntime() noexcept {
+  const bool isOwn = findBackend().isOwnRuntime();
   return {.getNodes = find<GetNodes>("cudaGraphGetNodes"),
           .nodeType = find<GetType>("cudaGraphNodeGetType"),
           .allocParams = find<GetOf>("cudaGraphMemAllocNodeGetParams"),
@@ -113,6 +128,8 @@ GraphFunctions ofRuntime() noexcept {
           .peekAtLastError = find<GetError>("cudaPeekAtLastError"),
           .getLastError = find<GetError>("cudaGetLastError"),
           .execFlags = find<GetFlags>("cudaGraphExecGetFlags"),
+          .readKernelElse = isOwn ? nullptr : &readKernelOfDriver,
+          .contextOf = isOwn ? nullptr : find<GetContext>("cuStreamGetCtx"),
           .getEdges = find<GetEdges>("cudaGraphGetEdges") ? &edgesOfRuntime : nullptr,
           .clone = find<Make>("cudaGraphClone"),
           .destroy = find<Destroy>("cudaGraphDestroy"),
@@ -131,6 +148,8 @@ GraphFunctions ofDriver() noexcept {
           .allocParams = find<GetOf>("cuGraphMemAllocNodeGetParams"),
           .childGraph = find<GetChild>("cuGraphChildGraphNodeGetGraph"),
           .execFlags = find<GetFlags>("cuGraphExecGetFlags"),
+          .readKernelElse = &readKernelOfStartedRuntime,
+          .contextOf = find<GetContext>("cuStreamGetCtx"),
           .getEdges = find<GetEdges>("cuGraphGetEdges") ? &edgesOfDriver : nullptr,
           .clone = find<Make>("cuGraphClone"),
           .destroy = find<Destroy>("cuGraphDestroy"),

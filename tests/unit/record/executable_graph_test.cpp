@@ -1,0 +1,148 @@
+#include "runtime/recorder/executable_graph.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/core/base/error.h"
+#include "tests/unit/record/fake_graphs.h"
+
+using namespace mneme::record;
+using fake::world;
+
+namespace {
+
+constexpr int kCopy = 1, kAlloc = 10, kConditional = 13;
+constexpr unsigned long long kDeviceLaunch = 4;
+
+/// What a launch in parts runs, one list for each part; the kernels with these numbers are wanted.
+std::vector<std::vector<int>> inParts(const ExecutableGraph& graph,
+                                      const std::vector<int>& wanted) {
+  for (GraphNode* node : graph.kernels()) {
+    const auto number = static_cast<const fake::Node*>(node->handle)->number;
+    node->isWanted = std::ranges::find(wanted, number) != wanted.end();
+  }
+  std::vector<std::vector<int>> parts;
+  for (const RunnablePart& part : graph.cut()) {
+    world.ran.clear();
+    CHECK(part.launch(nullptr) == 0);
+    parts.push_back(world.ran);
+    CHECK((part.kernel != nullptr) ==
+          (world.ran.size() == 1 && std::ranges::find(wanted, world.ran[0]) != wanted.end()));
+  }
+  return parts;
+}
+
+using Parts = std::vector<std::vector<int>>;
+
+int renumber(void* node, int number) {
+  static_cast<fake::Node*>(node)->number = number;
+  return 0;
+}
+
+} // namespace
+
+TEST_CASE("a wanted kernel is a part of its own, and what is between two of them is one part") {
+  world = {};
+  {
+    fake::Graph graph;
+    auto* first = graph.add(1, {}, kCopy);
+    auto* left = graph.add(2, {first});
+    auto* right = graph.add(3, {first});
+    auto* copy = graph.add(4, {right}, kCopy);
+    graph.add(5, {left, copy});
+    ExecutableGraph exec(&graph, 0, fake::functions());
+    CHECK(exec.kernels().size() == 3);
+    CHECK(inParts(exec, {}) == Parts{{1, 2, 3, 4, 5}});
+    CHECK(inParts(exec, {2}) == Parts{{1}, {2}, {3, 4, 5}});
+    CHECK(inParts(exec, {2, 5}) == Parts{{1}, {2}, {3, 4}, {5}});
+    CHECK(world.execs == 0);
+  }
+  CHECK(world.copies.empty());
+}
+
+TEST_CASE("nodes keep their names when they change, and when the whole graph does") {
+  world = {};
+  fake::Graph graph, other, shorter;
+  auto* first = graph.add(1);
+  auto* second = graph.add(2, {first});
+  ExecutableGraph exec(&graph, 0, fake::functions());
+  exec.changeNode(second, [](void* node) { return renumber(node, 7); });
+  CHECK(second->number == 2);
+  CHECK(inParts(exec, {7}) == Parts{{1}, {7}});
+  exec.setOff(first, true);
+  other.add(20, {other.add(10)});
+  exec.update(&other);
+  CHECK(inParts(exec, {20}) == Parts{{}, {20}});
+  exec.setOff(first, false);
+  exec.changeNode(first, [](void* node) { return renumber(node, 8); });
+  CHECK(inParts(exec, {8}) == Parts{{8}, {20}});
+  CHECK(other.nodes[0]->number == 10);
+  shorter.add(1);
+  CHECK_THROWS_AS(exec.update(&shorter), mneme::Error);
+  CHECK(inParts(exec, {8}) == Parts{{8}, {20}});
+}
+
+TEST_CASE("graphs in graphs are cut where they hold something wanted, changed or switched off") {
+  world = {};
+  fake::Graph graph;
+  auto inner = std::make_unique<fake::Graph>();
+  auto* in = inner->add(2);
+  inner->add(3, {in});
+  auto* before = graph.add(1);
+  auto* nested = graph.addChild(std::move(inner), {before});
+  graph.add(4, {nested});
+  {
+    ExecutableGraph exec(&graph, 0, fake::functions());
+    CHECK(inParts(exec, {1}) == Parts{{1}, {2, 3, 4}});
+    CHECK(inParts(exec, {3}) == Parts{{1}, {2}, {3}, {4}});
+    exec.setOff(in, true);
+    CHECK(inParts(exec, {}) == Parts{{1}, {3}, {4}});
+    exec.setOff(in, false);
+    exec.changeNode(in, [](void* node) { return renumber(node, 9); });
+    CHECK(inParts(exec, {4}) == Parts{{1, 9, 3}, {4}});
+    fake::Graph other;
+    other.add(6, {other.add(5)});
+    exec.setChild(nested, &other);
+    CHECK(inParts(exec, {}) == Parts{{1}, {5, 6}, {4}});
+    CHECK(!exec.whyNot());
+  }
+  CHECK(world.copies.empty());
+  CHECK(world.execs == 0);
+}
+
+TEST_CASE("graphs that cannot be launched in parts say why, and tell their kernels") {
+  world = {};
+  fake::Graph graph;
+  auto inner = std::make_unique<fake::Graph>();
+  inner->add(1);
+  auto* special = inner->add(2, {}, kAlloc);
+  graph.addChild(std::move(inner));
+  CHECK(std::string(ExecutableGraph(&graph, 0, fake::functions()).whyNot()) ==
+        "it allocates or frees memory");
+  CHECK(ExecutableGraph(&graph, 0, fake::functions()).unreadable().size() == 1);
+  special->kind = kConditional;
+  CHECK(std::string(ExecutableGraph(&graph, 0, fake::functions()).whyNot()) ==
+        "it has conditional nodes");
+  special->kind = kCopy;
+  CHECK(std::string(ExecutableGraph(&graph, kDeviceLaunch, fake::functions()).whyNot()) ==
+        "kernels may launch it");
+  CHECK(!ExecutableGraph(&graph, 0, fake::functions()).whyNot());
+  world.refusesCopies = true;
+  CHECK_THROWS_AS(ExecutableGraph(&graph, 0, fake::functions()), mneme::Error);
+}
+
+TEST_CASE("a graph that was changed in an unknown way is not launched in parts") {
+  world = {};
+  fake::Graph graph, stranger;
+  auto* node = graph.add(1);
+  auto* unknown = stranger.add(2);
+  ExecutableGraph one(&graph, 0, fake::functions()), two(&graph, 0, fake::functions());
+  one.changeNode(unknown, [](void*) { return 0; });
+  CHECK(one.whyNot());
+  two.changeNode(node, [](void*) { return 1; });
+  CHECK(two.whyNot());
+  two.abandon(); // a reset has ended its copies
+  CHECK(world.copies.size() == 2);
+}

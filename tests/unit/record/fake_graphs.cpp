@@ -1,0 +1,144 @@
+#include "tests/unit/record/fake_graphs.h"
+
+#include <algorithm>
+#include <map>
+
+namespace fake {
+
+World world;
+
+std::unique_ptr<Graph> Graph::copy() const {
+  auto made = std::make_unique<Graph>();
+  made->isNested = isNested;
+  std::map<const Node*, Node*> copies;
+  for (const auto& node : nodes) {
+    Node* one = copies[node.get()] = made->add(node->number, {}, node->kind);
+    one->original = node.get();
+    if (node->child)
+      one->child = node->child->copy();
+  }
+  for (const auto& node : nodes)
+    for (const Node* before : node->after)
+      copies[node.get()]->after.push_back(copies.at(before));
+  return made;
+}
+
+namespace {
+
+struct Exec {
+  std::unique_ptr<Graph> graph;
+  std::set<const Node*> off; ///< by original
+};
+
+Graph* graphOf(void* graph) { return static_cast<Graph*>(graph); }
+Node* nodeOf(void* node) { return static_cast<Node*>(node); }
+
+void run(const Graph& graph, const std::set<const Node*>& off) {
+  std::set<const Node*> done;
+  while (done.size() < graph.nodes.size())
+    for (const auto& node : graph.nodes)
+      if (!done.contains(node.get()) &&
+          std::ranges::all_of(node->after, [&](Node* one) { return done.contains(one); })) {
+        done.insert(node.get());
+        if (node->child)
+          run(*node->child, off);
+        else if (!off.contains(node->original))
+          world.ran.push_back(node->number);
+      }
+}
+
+int getNodes(void* graph, void** nodes, size_t* count) {
+  const auto& all = graphOf(graph)->nodes;
+  for (size_t index = 0; nodes && index < std::min(*count, all.size()); ++index)
+    nodes[index] = all[index].get();
+  *count = all.size();
+  return 0;
+}
+int getEdges(void* graph, void** from, void** to, size_t* count) {
+  size_t found = 0;
+  for (const auto& node : graphOf(graph)->nodes)
+    for (Node* before : node->after) {
+      if (from && found < *count)
+        from[found] = before, to[found] = node.get();
+      ++found;
+    }
+  *count = found;
+  return 0;
+}
+int clone(void** copy, void* graph) {
+  if (world.refusesCopies)
+    return 801;
+  Graph* const made = graphOf(graph)->copy().release();
+  made->isNested = false;
+  world.copies.insert(made);
+  *copy = made;
+  return 0;
+}
+int destroy(void* graph) {
+  world.copies.erase(graphOf(graph));
+  delete graphOf(graph);
+  return 0;
+}
+int findInClone(void** found, void* original, void* copy) {
+  for (const auto& node : graphOf(copy)->nodes)
+    if (!graphOf(copy)->isNested && node->original == original) {
+      *found = node.get();
+      return 0;
+    }
+  return 1;
+}
+int destroyNode(void* node) {
+  auto& nodes = nodeOf(node)->graph->nodes;
+  for (const auto& other : nodes)
+    std::erase(other->after, nodeOf(node));
+  std::erase_if(nodes, [&](const auto& one) { return one.get() == node; });
+  return 0;
+}
+int instantiate(void** exec, void* graph, unsigned long long) {
+  ++world.execs;
+  *exec = new Exec{graphOf(graph)->copy(), {}};
+  return 0;
+}
+int destroyExec(void* exec) {
+  --world.execs;
+  delete static_cast<Exec*>(exec);
+  return 0;
+}
+int setEnabled(void* exec, void* node, unsigned isEnabled) {
+  auto& off = static_cast<Exec*>(exec)->off;
+  isEnabled ? void(off.erase(nodeOf(node))) : void(off.insert(nodeOf(node)));
+  return 0;
+}
+int launch(void* exec, void*) {
+  const Exec& one = *static_cast<Exec*>(exec);
+  run(*one.graph, one.off);
+  return 0;
+}
+int readKernel(void* node, mneme::record::NodeKernel& kernel) {
+  kernel.sharedBytes = static_cast<size_t>(nodeOf(node)->number);
+  kernel.function = &kernel; // any
+  return 0;
+}
+
+} // namespace
+
+const mneme::record::GraphFunctions& functions() {
+  static const mneme::record::GraphFunctions all{
+      .getNodes = getNodes,
+      .nodeType = [](void* node, int* type) { return *type = nodeOf(node)->kind, 0; },
+      .allocParams = [](void*, void*) { return 1; },
+      .childGraph = [](void* node, void** graph) { return *graph = nodeOf(node)->child.get(), 0; },
+      .getEdges = getEdges,
+      .clone = clone,
+      .destroy = destroy,
+      .findInClone = findInClone,
+      .destroyNode = destroyNode,
+      .instantiate = instantiate,
+      .destroyExec = destroyExec,
+      .setEnabled = setEnabled,
+      .launch = launch,
+      .readKernel = readKernel};
+  return all;
+}
+
+} // namespace fake
