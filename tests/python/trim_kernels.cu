@@ -124,8 +124,8 @@ int main(int argc, char** argv) {
       values[i] = 1.0f / float(i + 1);
     unordered<<<256, 256>>>(make(values), out, 1 << 16);
   } else if (is("stencil")) {
-    stencil < < < argc > 2 ? dim3(1) : dim3(32, 64),
-        dim3(32, 16) >>> (make(numbers<float>(count)), out, 1024, 1024);
+    const dim3 grid = argc > 2 ? dim3(1) : dim3(32, 64), block(32, 16);
+    stencil<<<grid, block>>>(make(numbers<float>(count)), out, 1024, 1024);
   } else {
     reduction<<<256, 256>>>(make(numbers<int>(1 << 16)), make(std::vector<int>(1)), 1 << 16);
   }
