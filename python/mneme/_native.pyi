@@ -236,6 +236,7 @@ class RecordedCode:
         *,
         assembler_options: str = "",
         code_object_version: int = 0,
+        want_reasons: bool = False,
     ) -> _Compiled:
         """Compile a configuration as `ReplaySession.run` does on a device with this code target.
 
@@ -246,6 +247,8 @@ class RecordedCode:
             ir: Replaces the recorded IR (text or bitcode) unless empty.
             assembler_options: Further options for ptxas. GPU targets only.
             code_object_version: For AMD GPUs, 4 to 6; 0: the program's.
+            want_reasons: Tell in the statistics what passes say and take, and how loops run
+                (runtime/compiler/reasons/reasons.h).
 
         Raises:
             CompileFailed, Unsupported, InvalidArgument, NotFound, BackendUnavailable

@@ -98,7 +98,7 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
 py::dict compileConfiguration(replay::RecordedCode& code, const std::string& configurationJson,
                               const CodePlace& place, const std::string& optionsJson,
                               const py::bytes& ir, const std::string& assemblerOptions,
-                              uint32_t codeObjectVersion) {
+                              uint32_t codeObjectVersion, bool wantReasons) {
   const replay::Configuration configuration = replay::configurationFromJson(configurationJson);
   replay::Options options = replay::optionsFromJson(optionsJson);
   options.ir = fromBytes(ir);
@@ -109,6 +109,7 @@ py::dict compileConfiguration(replay::RecordedCode& code, const std::string& con
     if (!assemblerOptions.empty())
       request.assemblerOptions = assemblerOptions;
     request.codeObjectVersion = codeObjectVersion;
+    request.wantReasons = wantReasons;
     result = compileRequest(request, options.useCache);
   }
   return toDict(result);
@@ -161,7 +162,8 @@ void bindCompile(py::module_& module) {
           arg("name"))
       .def("compile", &compileConfiguration, arg("configuration_json"), arg("target"),
            arg("options_json") = "{}", arg("ir") = py::bytes(), py::kw_only(),
-           arg("assembler_options") = "", arg("code_object_version") = 0);
+           arg("assembler_options") = "", arg("code_object_version") = 0,
+           arg("want_reasons") = false);
   module.def("compile_ir", &compileIr, arg("modules"), arg("kernel"), py::kw_only(),
              arg("target") = "cpu", arg("passes") = "default<O3>", arg("codegen_opt") = 3,
              arg("prune") = true, arg("internalize") = true, arg("set_launch_bounds") = false,

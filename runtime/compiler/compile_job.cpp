@@ -107,8 +107,9 @@ void checkOnlyLaunched(const llvm::Function& kernel) {
 } // namespace
 
 CompileJob::CompileJob(const mneme_compile_request& request)
-    : request_(request), plugins_(request.passPlugins, request.passPluginCount) {
-  diagnostics_.attach(context_);
+    : request_(request), plugins_(request.passPlugins, request.passPluginCount),
+      reasons_(request.outputs & MNEME_OUTPUT_REASONS ? std::make_unique<Reasons>() : nullptr) {
+  diagnostics_.attach(context_, remarks());
 }
 
 JobOutputs CompileJob::run() {
@@ -147,6 +148,8 @@ void CompileJob::makeCode() {
   irHash_ = bitcodeHash(*module_);
   if (request_.outputs & MNEME_OUTPUT_SHAPE)
     code_ = countCode(*module_);
+  if (reasons_)
+    reasons_->describe(*module_, *machine_);
   if (request_.outputs & MNEME_OUTPUT_IR)
     outputs_.ir = printed(*module_);
   generate();
@@ -183,9 +186,12 @@ void CompileJob::prepare() {
 }
 
 void CompileJob::optimize() {
+  const Remarks::Listening listening(remarks());
   runPasses(*module_, *machine_, request_.passes, tuning(), [&](llvm::PassBuilder& builder) {
     plugins_.addTo(builder);
     passRuns_ = ir::registerOptBisect(builder);
+    if (reasons_)
+      reasons_->watch(builder);
     if (isDetached_)
       pointers_.registerFolding(builder);
   });

@@ -17,6 +17,7 @@
 #include "runtime/compiler/module/function_pointers.h"
 #include "runtime/compiler/module/specialize.h"
 #include "runtime/compiler/pass_plugins.h"
+#include "runtime/compiler/reasons/reasons.h"
 #include "runtime/compiler/target_machine.h"
 #include "runtime/core/abi/mneme_compile.h"
 #include "runtime/core/abi/variable_names.h"
@@ -92,10 +93,12 @@ private:
   unsigned assemblerLevel() const;
   void generateHost();
   llvm::json::Array codegenParts() const;
+  Remarks* remarks() const { return reasons_ ? &reasons_->remarks() : nullptr; }
   std::string statistics();
 
   const mneme_compile_request& request_;
   const PassPlugins plugins_;
+  const std::unique_ptr<Reasons> reasons_; ///< null: nobody asks for them
   Diagnostics diagnostics_;
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::Module> module_;

@@ -34,6 +34,7 @@ void CompileJob::generatePtx() {
   AssemblyRequest assembly;
   {
     const Stage stage("Codegen ptx", times_.emit);
+    const Remarks::Listening listening(remarks());
     assembly.ptx = emitCode(*module_, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
   }
   if (request_.outputs & MNEME_OUTPUT_ASSEMBLY)
@@ -70,6 +71,7 @@ void CompileJob::generateAmd() {
   std::string object;
   {
     const Stage stage("Codegen object", times_.emit);
+    const Remarks::Listening listening(remarks());
     object = emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_);
   }
   const Stage stage("Codegen linking", times_.assemble);
@@ -98,6 +100,7 @@ void CompileJob::generateHost() {
   std::string object;
   {
     const Stage stage("Codegen object", times_.emit);
+    const Remarks::Listening listening(remarks());
     object = emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_);
   }
   const Stage stage("Codegen linking", times_.assemble);
@@ -170,6 +173,10 @@ std::string CompileJob::statistics() {
   }
   if (request_.outputs & MNEME_OUTPUT_ELEMENTS)
     object["elements"] = std::move(elements_);
+  if (reasons_) {
+    object["reasons"] = reasons_->json();
+    object["emit_time"] = times_.emit;
+  }
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << llvm::json::Value(std::move(object));

@@ -7,15 +7,24 @@
 
 #include <memory>
 
+#include "runtime/compiler/reasons/remarks.h"
+
 namespace mneme::compile {
 
 namespace {
 
 class Collector final : public llvm::DiagnosticHandler {
 public:
-  explicit Collector(std::string& errors) : errors_(errors) {}
+  Collector(std::string& errors, Remarks* remarks) : errors_(errors), remarks_(remarks) {}
+
+  bool isAnalysisRemarkEnabled(llvm::StringRef pass) const override { return isWanted(pass); }
+  bool isMissedOptRemarkEnabled(llvm::StringRef pass) const override { return isWanted(pass); }
+  bool isPassedOptRemarkEnabled(llvm::StringRef pass) const override { return isWanted(pass); }
+  bool isAnyRemarkEnabled() const override { return isWanted(""); }
 
   bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (remarks_)
+      remarks_->add(info);
     if (info.getSeverity() != llvm::DS_Error)
       return true;
     HasErrors = true;
@@ -32,13 +41,16 @@ public:
   }
 
 private:
+  bool isWanted(llvm::StringRef pass) const { return remarks_ && remarks_->isWanted(pass); }
+
   std::string& errors_;
+  Remarks* const remarks_;
 };
 
 } // namespace
 
-void Diagnostics::attach(llvm::LLVMContext& context) {
-  context.setDiagnosticHandler(std::make_unique<Collector>(errors_));
+void Diagnostics::attach(llvm::LLVMContext& context, Remarks* remarks) {
+  context.setDiagnosticHandler(std::make_unique<Collector>(errors_, remarks));
 }
 
 void Diagnostics::throwIfErrors(ErrorCode code, const std::string& what) const {

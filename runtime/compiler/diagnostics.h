@@ -10,15 +10,19 @@
 
 namespace mneme::compile {
 
-/// Collects the error diagnostics of one LLVMContext. Warnings and remarks are dropped.
+class Remarks;
+
+/// Collects the error diagnostics of one LLVMContext. Warnings are dropped, and so are remarks that
+/// nobody asks for.
 class Diagnostics {
 public:
   Diagnostics() = default;
   Diagnostics(const Diagnostics&) = delete;
   Diagnostics& operator=(const Diagnostics&) = delete;
 
-  /// Makes `context` report here; this object must outlive the context's use.
-  void attach(llvm::LLVMContext& context);
+  /// Makes `context` report here, and to `remarks` unless null; both must outlive the context's
+  /// use.
+  void attach(llvm::LLVMContext& context, Remarks* remarks = nullptr);
   /// The errors so far, separated by "; "; empty if there are none.
   const std::string& errors() const { return errors_; }
   /// \throws Error{code} with `what` and the errors, if there are any.

@@ -219,6 +219,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "frontends.md": (checkout,),
     "gpu-nodes.md": (bundle,),
     "jit-kernel.md": (smooth,),
+    "explain.md": (recording(),),
     "export.md": (tuned,),
     "gym.md": (recording(), checkout),
     "optimize.md": (program("app"),),

@@ -1,4 +1,4 @@
-"""`mneme explain`: what constants would give a kernel or function of a program that was built."""
+"""`mneme explain`: what constants would give a kernel, and why configurations differ."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import typer
 
 from mneme.arguments import ArgKind
 from mneme.cli import _console
-from mneme.cli._options import JsonOption
+from mneme.cli._explain_words import is_recording, split_words
+from mneme.cli._options import JsonOption, finite
 from mneme.cli._recording import (
     DatabaseOption,
     RecordIdOption,
     Words,
     chosen_launch,
-    tell_apart,
     words_named,
 )
 from mneme.cli._unused import tell_unused
@@ -25,11 +25,14 @@ from mneme.kernel_names import names_in_tables
 from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mneme.explain import ExplainOptions, Explanation
     from mneme.explain.case import Figures
     from mneme.explain.shape import Constants
     from mneme.programs.kernels import EmbeddedKernel
     from mneme.programs.recorded_kernel import RecordedKernel
+    from mneme.why import Why
 
 __all__ = ["explain"]
 
@@ -67,6 +70,15 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    configurations: Annotated[
+        Optional[list[str]],
+        typer.Argument(
+            metavar="[CONFIG]...",
+            help="Behind a recording: a pipeline, a results directory of 'mneme tune' (DIR@12: its "
+            "trial 12), a tuned-kernels file, or 'recorded'.",
+            show_default=False,
+        ),
+    ] = None,
     record_database: DatabaseOption = None,
     record_id: RecordIdOption = None,
     value: Annotated[
@@ -96,20 +108,59 @@ def explain(
             show_default=False,
         ),
     ] = "",
+    variant: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--variant",
+            metavar="NAME=OPTIONS",
+            help="A configuration, by options of 'mneme replay'. More than once.",
+            show_default=False,
+        ),
+    ] = None,
+    shows_all: Annotated[
+        bool, typer.Option("--all", help="Of configurations also what is the same in all.")
+    ] = False,
+    html: Annotated[
+        Optional[Path],
+        typer.Option(
+            "--html", metavar="FILE", help="Of configurations, as a page.", show_default=False
+        ),
+    ] = None,
+    timeout: Annotated[
+        Optional[float],
+        typer.Option(
+            "--timeout",
+            metavar="SECONDS",
+            callback=finite,
+            min=0.1,
+            help="Limit for compiling one configuration.",
+            show_default=False,
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Tell what constants would give a kernel or marked host function, without running it.
+    """Tell what constants would give a kernel, or why configurations give the code they give.
 
-    For a recorded launch, they are its arguments and dimensions.
+    Without CONFIG: loops whose count becomes constant, branches and loads that fold, instructions
+    and registers; of a recorded launch, its arguments and dimensions are the constants.
 
-    Loops whose count becomes constant, branches and loads that fold, instructions and registers.
+    With CONFIGs, of a recorded launch: what LLVM's passes say by source line, loops and how often
+    they go round, memory operations, registers, what limits occupancy, times of passes. Nothing
+    runs.
     """
     from mneme import explain as explaining  # noqa: PLC0415
 
-    if program is None and record_database is None:
-        raise typer.BadParameter("nothing is named; say PROGRAM or a recording")
-    words = tell_apart(program, kernel, database=record_database)
-    recorded = _recorded(words, record_id, is_recording=record_database is not None)
+    given = [one for one in (program, kernel, *(configurations or ())) if one is not None]
+    words, named = split_words(given, record_database)
+    if named or variant:
+        tell_unused({"--value": value, "--block": block, "--grid": grid}, "with configurations")
+        launch = chosen_launch(words, record_id)
+        why = _compiled(*launch, named, variant or [], arch, timeout)
+        _write(why, html, json=json, shows_all=shows_all)
+        return
+    only = {"--all": shows_all or None, "--html": html, "--timeout": timeout}
+    tell_unused(only, "without a configuration")
+    recorded = _recorded(words, record_id, is_named=record_database is not None)
     if words.kernel is None and recorded is None:
         tell_unused({"--value": value, "--block": block, "--grid": grid}, "without a kernel")
         _list(explaining.kernels_of(words.recording), words.recording, json=json)
@@ -137,10 +188,45 @@ def explain(
         _show(told, options)
 
 
-def _recorded(words: Words, record_id: str | None, *, is_recording: bool) -> RecordedKernel | None:
+def _compiled(
+    database: Path,
+    record_id: str,
+    named: Sequence[str],
+    variants: Sequence[str],
+    target: str,
+    timeout: float | None,
+) -> Why:
+    """Compile what words and `--variant` name."""
+    from mneme.cli._variants import variant_of  # noqa: PLC0415 - `--help` stays light
+    from mneme.recording.configured import configured  # noqa: PLC0415
+    from mneme.recording.recorded_execution import RecordedExecution  # noqa: PLC0415
+    from mneme.why import Way, explain_builds, way_of  # noqa: PLC0415
+
+    record = RecordedExecution.from_json(database)
+    instance = record.get(record_id)
+    ways = [way_of(one, record, instance) for one in named]
+    for one in map(variant_of, variants):
+        configuration = configured(record, instance, one.changes)
+        ways.append(Way(name=one.name, configuration=configuration))
+    return explain_builds(ways, database, record_id, target, timeout)
+
+
+def _write(why: Why, html: Path | None, *, json: bool, shows_all: bool) -> None:
+    from mneme.cli._explain_output import show_why  # noqa: PLC0415 - `--help` stays light
+
+    if html is not None:
+        from mneme.why.page import write_page  # noqa: PLC0415 - slow to import
+
+        write_page(why, html)
+    if json:
+        _console.print_json(why.to_dict())
+    else:
+        show_why(why, shows_all=shows_all)
+
+
+def _recorded(words: Words, record_id: str | None, *, is_named: bool) -> RecordedKernel | None:
     """Return the launch that is meant if a recording is named, not a program."""
-    named = words.recording
-    if not is_recording and not named.is_dir() and named.suffix != ".json":
+    if not is_recording(words.recording, is_named=is_named):
         tell_unused({"-rid": record_id}, "with a program; it chooses a launch of a recording")
         return None
     from mneme.programs.recorded_kernel import recorded_kernel  # noqa: PLC0415

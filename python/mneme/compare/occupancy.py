@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["occupancy"]
+__all__ = ["Residency", "occupancy", "residency"]
 
 _WARP_SIZE = 32
 # Registers are given to warps in such portions.
@@ -44,8 +44,34 @@ _LIMITS = {
 }
 
 
-def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> float | None:
-    """Return the part of a multiprocessor's threads that are resident; None if it is not known.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Residency:
+    """What fits on a multiprocessor at once."""
+
+    blocks: dict[str, int]
+    """How many blocks each resource admits: registers, shared memory, threads, blocks."""
+
+    warps_of_block: int
+    most_warps: int
+
+    @property
+    def resident(self) -> int:
+        """How many blocks fit."""
+        return min(self.blocks.values())
+
+    @property
+    def limits(self) -> list[str]:
+        """The resources that admit no more blocks than fit."""
+        return [name for name, count in self.blocks.items() if count == self.resident]
+
+    @property
+    def occupancy(self) -> float:
+        """The part of a multiprocessor's threads that are resident."""
+        return self.resident * self.warps_of_block / self.most_warps
+
+
+def residency(target: str, threads: int, registers: int, shared_bytes: int) -> Residency | None:
+    """Return what fits on a multiprocessor; None if it is not known.
 
     Args:
         target: What the code is for: "sm_90".
@@ -62,10 +88,23 @@ def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> f
     with_registers = _REGISTERS // of_a_warp // _PARTS * _PARTS
     wanted = shared_bytes + limits.reserved_bytes
     shared = -(-wanted // limits.shared_unit) * limits.shared_unit
-    blocks = min(
-        limits.blocks,
-        limits.warps // warps,
-        with_registers // warps,
-        limits.shared_bytes // shared if shared else limits.blocks,
-    )
-    return blocks * warps / limits.warps
+    blocks = {
+        "registers": with_registers // warps,
+        "shared memory": limits.shared_bytes // shared if shared else limits.blocks,
+        "threads": limits.warps // warps,
+        "blocks": limits.blocks,
+    }
+    return Residency(blocks=blocks, warps_of_block=warps, most_warps=limits.warps)
+
+
+def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> float | None:
+    """Return the part of a multiprocessor's threads that are resident; None if it is not known.
+
+    Args:
+        target: As of `residency`, like the others.
+        threads: Threads of a block.
+        registers: Registers of a thread.
+        shared_bytes: Shared memory of a block.
+    """
+    found = residency(target, threads, registers, shared_bytes)
+    return None if found is None else found.occupancy

@@ -49,6 +49,9 @@ class CompileOptions(ExperimentConfiguration):
     want_assembly: bool = False
     """Return the final assembly; as `want_ir`."""
 
+    want_reasons: bool = False
+    """Tell in the statistics what passes say and take, and how loops run; never from the cache."""
+
     @classmethod
     def of(cls, configuration: ExperimentConfiguration, **others: Any) -> CompileOptions:  # noqa: ANN401
         """Return the options for a replay of this configuration, with further fields."""
@@ -130,10 +133,11 @@ def compile_record(
             {
                 "want_ir": wanted.want_ir,
                 "want_assembly": wanted.want_assembly,
-                "use_cache": wanted.use_cache,
+                "use_cache": wanted.use_cache and not wanted.want_reasons,
             }
         ),
         code_object_version=wanted.code_object_version,
+        want_reasons=wanted.want_reasons,
     )
     statistics = json.loads(compiled["statistics"])
     statistics["is_from_cache"] = compiled["is_from_cache"]

@@ -128,6 +128,7 @@ struct RawRequest {
                   (request.wantAssembly ? MNEME_OUTPUT_ASSEMBLY : 0u) |
                   (request.wantTrace ? MNEME_OUTPUT_TRACE : 0u) |
                   (request.wantShape ? MNEME_OUTPUT_SHAPE : 0u) |
+                  (request.wantReasons ? MNEME_OUTPUT_REASONS : 0u) |
                   (request.wantStages ? MNEME_OUTPUT_LINKED_IR | MNEME_OUTPUT_INPUT_IR : 0u);
     if (request.wantCheck)
       raw.outputs = MNEME_OUTPUT_CHECK;

@@ -90,6 +90,7 @@ struct Request {
   uint32_t timeTraceGrain = 0;    ///< microseconds; 0: no time trace
   uint32_t codeObjectVersion = 0; ///< for AMD GPUs: 4, 5 or 6; 0: what the modules were built for
   bool wantStages = false;        ///< IR before and after specialisation
+  bool wantReasons = false; ///< in the statistics: remarks, passes, loops (MNEME_OUTPUT_REASONS)
 };
 
 /// The numbers that decide about the code, of a Request or a mneme_compile_request: the one list

@@ -12,7 +12,7 @@ struct Head {
   uint64_t checksumHigh;
 };
 
-constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', 'B'};
+constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', 'C'};
 constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '6'};
 
 std::string sealed(const char (&magic)[8], const Packer& packer) {
@@ -56,6 +56,7 @@ template <typename R, typename Visit> void visitNumbers(R& request, Visit&& visi
   visit(request.wantCheck);
   visit(request.timeTraceGrain);
   visit(request.wantStages);
+  visit(request.wantReasons);
 }
 
 } // namespace

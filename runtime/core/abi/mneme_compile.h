@@ -80,6 +80,10 @@ enum mneme_compile_outputs {
   MNEME_OUTPUT_TIME_TRACE = 128, ///< with `timeTraceGrain`: LLVM's time trace, as JSON
   /// Nothing is made: `passes`, with the plugins, and `llvmOptions` are checked.
   MNEME_OUTPUT_CHECK = 1024,
+  /// The statistics of a kernel have "reasons" (reasons/reasons.h) and "emit_time" (seconds, part
+  /// of
+  /// codegen_time). The code is the same.
+  MNEME_OUTPUT_REASONS = 2048,
 };
 
 typedef struct mneme_compile_request {

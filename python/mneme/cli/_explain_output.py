@@ -1,0 +1,261 @@
+"""The text of `mneme explain` about configurations: what differs first, in 80 columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from mneme.cli._console import print_line
+from mneme.why.loops import loops_by_place
+from mneme.why.names import Names
+from mneme.why.sentences import limits_text, unknown_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mneme.why.comparison import RemarkRow, Row, Why
+
+__all__ = ["show_why"]
+
+_WIDTH = 80
+_LABEL = 34
+_WIDEST, _NARROWEST = 12, 7
+_MOST_REMARKS, _MOST_PASSES, _MOST_LOOPS = 24, 6, 12
+_SAYS_NOTHING = ("asm-printer", "prologepilog", "stack-frame-layout")
+_COUNTED = {
+    "instructions": "instructions of IR",
+    "instructions_in_loops": "  of them in loops",
+    "loops": "loops",
+    "branches": "branches",
+    "float_ops": "operations on float",
+    "double_ops": "operations on double",
+    "half_ops": "operations on half",
+    "fused_ops": "  of them fused",
+    "vector_ops": "operations on vectors",
+    "int32_ops": "operations on 32-bit integers",
+    "int64_ops": "operations on 64-bit integers",
+    "barriers": "barriers",
+    "shuffles": "exchanges in a warp",
+    "own_calls": "calls of own functions",
+    "math_calls": "calls of mathematical functions",
+    "other_calls": "calls of other functions",
+    "local_bytes": "bytes of local variables",
+}
+_ACCESSES = ("loads", "stores", "atomics")
+
+
+class _Text:
+    """Writes the sections about one launch."""
+
+    def __init__(self, why: Why, *, shows_all: bool) -> None:
+        self.why = why
+        self.shows_all = shows_all
+        self.letters = why.letters
+        self.is_alone = len(why.builds) == 1
+        self.names = Names()
+        self._column = max(_NARROWEST, min(_WIDEST, (_WIDTH - _LABEL) // (len(why.builds) + 1)))
+
+    def title(self) -> None:
+        why = self.why
+        print_line(f"{self.names.short(why.record.kernel_name)}, compiled for {why.target}")
+        if why.record.place is not None:
+            print_line(f"at {why.record.place}")
+        for letter, one in zip(self.letters, why.builds, strict=True):
+            _paragraph(one.name, f"  {letter}  ", "     ")
+        for name, reason in why.failed:
+            _paragraph(f"{name} cannot be compiled: {reason}", "  -  ", "     ")
+        if why.is_same_code:
+            print_line()
+            print_line("The machine code of all is the same.")
+
+    def numbers(self) -> None:
+        """The figures of the code: those that differ first."""
+        figures = self.why.figures
+        counted = {row.key: row for row in self.why.features}
+        rows = [
+            *figures,
+            *(
+                replace(counted[key], label=text)
+                for key, text in _COUNTED.items()
+                if key in counted
+            ),
+        ]
+        different = [row for row in rows if row.differs]
+        same = [row for row in rows if not row.differs]
+        if self.is_alone:
+            self._table("The code", same)
+        else:
+            self._table("What differs", different)
+            if self.shows_all:
+                self._table("The same in all", same)
+            elif same:
+                text = ", ".join(f"{row.label.strip()} {row.texts[0]}" for row in same)
+                _paragraph(f"the same in all: {text}", "  ", "    ")
+        for letter, one in zip(self.letters, self.why.builds, strict=True):
+            text = limits_text(one, self.why.target)
+            _paragraph(text, "  " if self.is_alone else f"  {letter}  ", "     ")
+
+    def memory(self) -> None:
+        """Loads, stores and atomics, by the memory they are of."""
+        rows = [
+            row
+            for row in self.why.features
+            if row.key.startswith(tuple(f"{one}_" for one in _ACCESSES))
+        ]
+        rows = [row for row in rows if not row.key.endswith("in_loops")]
+        rows += [row for row in self.why.features if row.key in ("load_bytes", "store_bytes")]
+        self._table("Memory operations in the IR, each once", rows)
+
+    def remarks(self) -> None:
+        rows = [
+            row
+            for row in self.why.remarks
+            if self.shows_all or row.remark["pass"] not in _SAYS_NOTHING
+        ]
+        different = [row for row in rows if row.differs]
+        same = [row for row in rows if not row.differs]
+        if self.is_alone:
+            self._remark_list("What LLVM's passes say", same)
+            return
+        self._remark_list("What LLVM's passes say of some only", different)
+        if self.shows_all:
+            self._remark_list("What they say of all", same)
+        elif same:
+            print_line(f"  {_many(len(same), 'remark')} more are made of all; --all lists them")
+
+    def _remark_list(self, title: str, rows: Sequence[RemarkRow]) -> None:
+        if not rows:
+            return
+        _heading(title)
+        shown = rows if self.shows_all else rows[:_MOST_REMARKS]
+        # The most important place first; what is said of one place stays together.
+        first = {row.place: number for number, row in reversed(list(enumerate(shown)))}
+        ordered = sorted(shown, key=lambda row: first[row.place])
+        for place, ones in groupby(ordered, key=lambda row: row.place):
+            print_line(f"  {self.names.place(*place)}")
+            for row in ones:
+                self._remark(row)
+        if len(shown) < len(rows):
+            print_line(f"  {len(rows) - len(shown)} more; --all lists them")
+
+    def _remark(self, row: RemarkRow) -> None:
+        told = row.remark
+        marks = "".join(
+            letter if count else " " for letter, count in zip(self.letters, row.counts, strict=True)
+        )
+        begin = "    " if self.is_alone else f"    {marks}  "
+        times = max(row.counts)
+        often = f" ({times} times)" if times > 1 else ""
+        message = self.names.in_text(str(told["message"]))
+        _paragraph(
+            f"{told['kind']} {told['pass']}: {message}{often}", begin, " " * (len(begin) + 2)
+        )
+
+    def passes(self) -> None:
+        """Which passes changed the code in some only, and where the time went."""
+        rows = self.why.passes
+        groups: dict[tuple[bool, ...], list[str]] = {}
+        for row in sorted(rows, key=lambda one: one.name):
+            if row.differs:
+                groups.setdefault(tuple(map(bool, row.changes)), []).append(row.name)
+        if groups:
+            _heading("Passes that changed the code of some only")
+            for pattern, names in sorted(groups.items(), reverse=True):
+                marks = " ".join(one for one, has in zip(self.letters, pattern, strict=True) if has)
+                _paragraph(", ".join(names), f"  {marks}: ", "     ")
+        _heading("Where compiling took its time [ms]")
+        self._line("", self.letters)
+        parts = list(dict.fromkeys(name for one in self.why.builds for name in one.seconds))
+        for name in parts:
+            self._line(name, [_ms(one.seconds.get(name, 0.0)) for one in self.why.builds])
+        for row in rows if self.shows_all else rows[:_MOST_PASSES]:
+            kind = "analysis " if row.is_analysis else "pass "
+            self._line(f"  {kind}{row.name}", [_ms(one) for one in row.seconds])
+
+    def loops(self) -> None:
+        groups = loops_by_place(self.why.builds)
+        if not groups:
+            return
+        _heading("Loops of the final IR")
+        shown = groups if self.shows_all else groups[:_MOST_LOOPS]
+        for group in shown:
+            print_line(f"  {self.names.place(*group.place)}")
+            for letter, text in zip(self.letters, group.texts, strict=True):
+                _paragraph(text, "    " if self.is_alone else f"    {letter}  ", "       ")
+        if len(shown) < len(groups):
+            print_line(f"  {len(groups) - len(shown)} more; --all lists them")
+
+    def statistics(self) -> None:
+        rows = self.why.statistics
+        if rows is not None:
+            self._table("What LLVM counted", [row for row in rows if self.shows_all or row.differs])
+
+    def unknown(self) -> None:
+        _heading("Not known")
+        for sentence in unknown_sentences(self.why):
+            _paragraph(sentence, "  ", "  ")
+
+    def _table(self, title: str, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        _heading(title)
+        if not self.is_alone:
+            self._line("", self.letters)
+        for row in rows:
+            self._line(row.label, row.texts, _change(row))
+
+    def _line(self, label: str, values: Sequence[str], end: str = "") -> None:
+        width = max(_LABEL - 3, 10)
+        text = f"{label[: width - 1] + '…' if len(label) > width else label:<{width}}"
+        cells = "".join(f"{value:>{self._column}}" for value in values)
+        print_line(f"  {text}{cells}{end:>9}".rstrip())
+
+
+def _heading(text: str) -> None:
+    print_line()
+    print_line(text)
+
+
+def _paragraph(text: str, first: str, rest: str) -> None:
+    lines = wrap(
+        " ".join(text.split()),
+        width=_WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,
+    )
+    for line in lines or [first.rstrip()]:
+        print_line(line)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:.1f}"
+
+
+def _change(row: Row) -> str:
+    """Return how two numbers differ, "-40 %"; nothing for more."""
+    if len(row.values) != 2 or not row.differs:  # noqa: PLR2004 - a pair
+        return ""
+    old, new = row.values
+    if not old or new is None:
+        return ""
+    return f"{100 * (new - old) / old:+.0f} %"
+
+
+def show_why(why: Why, *, shows_all: bool) -> None:
+    """Print everything about a launch, the most important first."""
+    text = _Text(why, shows_all=shows_all)
+    text.title()
+    text.numbers()
+    text.remarks()
+    text.loops()
+    text.memory()
+    text.passes()
+    text.statistics()
+    text.unknown()

@@ -1,0 +1,73 @@
+"""Tells what the words of `mneme explain` are: recording, kernel and configurations."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from mneme.cli._recording import Words, tell_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["is_recording", "split_words"]
+
+_RESULT_FILES = ("best.json", "all.json", "trials.jsonl")
+_RECORDED = "recorded"
+_LOOKS_LIKE_PIPELINE = re.compile(r"[<,(]")
+
+
+def split_words(words: Sequence[str], database: Path | None) -> tuple[Words, list[str]]:
+    """Return what is explained, and the configurations behind it.
+
+    Raises:
+        typer.BadParameter: If nothing is named, or a program has more words than a kernel.
+    """
+    rest = list(words)
+    if database is None and not rest:
+        raise typer.BadParameter("nothing is named; say PROGRAM or a recording")
+    recording = Path(rest.pop(0)) if database is None else database
+    if not is_recording(recording, is_named=database is not None):
+        return tell_apart(str(recording), *rest), []
+    kernel = rest.pop(0) if rest and not _is_configuration(rest[0], recording) else None
+    for word in rest:
+        _check(word)
+    return Words(recording=recording, kernel=kernel), rest
+
+
+def is_recording(path: Path, *, is_named: bool) -> bool:
+    """Whether this is a recording, and no program; `is_named`: an option says so."""
+    return is_named or path.is_dir() or path.suffix == ".json"
+
+
+def _is_configuration(word: str, recording: Path) -> bool:
+    """Whether the first word behind a recording is no kernel."""
+    path = Path(word.rpartition("@")[0] or word)
+    if word == _RECORDED or (path.suffix == ".json" and path.is_file()):
+        return True
+    if path.is_dir() and (_holds_results(path) or any(path.glob("*/best.json"))):
+        return True
+    return tell_apart(str(recording), word, has_passes=True).passes is not None
+
+
+def _check(word: str) -> None:
+    """Refuse what is neither a file nor looks like a pipeline: a word too much."""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+    from mneme.errors import InvalidArgument  # noqa: PLC0415
+
+    path = Path(word.rpartition("@")[0] or word)
+    if word == _RECORDED or path.exists() or _LOOKS_LIKE_PIPELINE.search(word):
+        return
+    try:
+        _native.check_passes(word)
+    except InvalidArgument:
+        raise typer.BadParameter(
+            f"'{word}' names no configuration: no pass, file or directory is called so"
+        ) from None
+
+
+def _holds_results(path: Path) -> bool:
+    return any((path / name).is_file() for name in _RESULT_FILES)

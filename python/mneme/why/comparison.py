@@ -1,0 +1,266 @@
+"""Configurations of one launch side by side: what differs, and what stands to reason for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import CompileFailed
+from mneme.ir.features import FEATURES
+from mneme.recording.recorded_execution import RecordedExecution
+from mneme.why.build import build
+from mneme.why.loops import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from mneme.why.build import Build
+    from mneme.why.ways import Way
+
+__all__ = ["FIGURES", "PassRow", "RemarkRow", "Row", "Why", "explain_builds"]
+
+FIGURES = {
+    "registers": "registers of a thread",
+    "spilled_bytes": "spilled bytes",
+    "local_bytes": "local memory of a thread",
+    "shared_bytes": "shared memory of fixed size",
+    "occupancy": "occupancy",
+    "waves_per_simd": "waves of a SIMD unit",
+    "code_bytes": "bytes of machine code",
+}
+"""The figures of builds, the most important first, as tables call them."""
+
+# What decides before the rest; passes that are not named come behind those with 1.
+_RANKS = {
+    **dict.fromkeys(("loop-vectorize", "loop-unroll", "transform-warning"), 0),
+    **dict.fromkeys(("inline", "regalloc", "loop-delete", "kernel-resource-usage"), 1),
+    "slp-vectorizer": 3,  # misses far more often than it succeeds
+    **dict.fromkeys(("asm-printer", "prologepilog", "stack-frame-layout", "annotation-remarks"), 9),
+}
+_RANK = 2
+_NONE = "-"
+_KINDS = ("failure", "passed", "missed", "analysis")
+_KEY = ("pass", "kind", "message")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One number of every configuration."""
+
+    key: str
+    label: str
+    values: Sequence[int | float | None]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the configurations have different ones."""
+        return len(set(self.values)) > 1
+
+    @property
+    def texts(self) -> list[str]:
+        """The numbers as people read them."""
+        return [
+            _NONE if one is None else f"{100 * one:.0f} %" if self.key == "occupancy" else str(one)
+            for one in self.values
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemarkRow:
+    """One remark, and how often each configuration's passes made it."""
+
+    remark: Mapping[str, Any]
+    counts: Sequence[int]
+
+    @property
+    def differs(self) -> bool:
+        """Whether some configurations lack it."""
+        return any(self.counts) and not all(self.counts)
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Return what comes first: smaller."""
+        kind = str(self.remark["kind"])
+        kinds = _KINDS.index(kind) if kind in _KINDS else len(_KINDS)
+        return (0 if kind == "failure" else _RANKS.get(self.remark["pass"], _RANK), kinds)
+
+    @property
+    def place(self) -> tuple[str, int, str]:
+        """Return file, line and function."""
+        return place_of(self.remark)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassRow:
+    """One pass in every configuration."""
+
+    name: str
+    is_analysis: bool
+    runs: Sequence[int]
+    changes: Sequence[int]
+    seconds: Sequence[float]
+
+    @property
+    def differs(self) -> bool:
+        """Whether it changed code in some configurations only."""
+        return any(self.changes) and not all(self.changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """One launch, compiled in several ways."""
+
+    record: RecordedExecution
+    record_id: str
+    target: str
+    builds: Sequence[Build]
+    failed: Sequence[tuple[str, str]]
+    """Configurations that could not be compiled, with the reason."""
+
+    @property
+    def letters(self) -> list[str]:
+        """What tables call the configurations: A, B, ..."""
+        return [chr(ord("A") + number % 26) for number in range(len(self.builds))]
+
+    @property
+    def is_same_code(self) -> bool:
+        """Whether there are several, and all give the same machine code."""
+        return len(self.builds) > 1 and len({one.compiled.image for one in self.builds}) == 1
+
+    @property
+    def figures(self) -> list[Row]:
+        """The figures that any configuration has, in their order."""
+        rows = [
+            Row(key=key, label=label, values=[one.figures[key] for one in self.builds])
+            for key, label in FIGURES.items()
+        ]
+        return [row for row in rows if any(value is not None for value in row.values)]
+
+    @property
+    def features(self) -> list[Row]:
+        """What is counted in the IR, where any configuration has some."""
+        rows = [
+            Row(key=key, label=label, values=[one.features[key] for one in self.builds])
+            for key, label in FEATURES.items()
+        ]
+        return [row for row in rows if any(row.values)]
+
+    @property
+    def statistics(self) -> list[Row] | None:
+        """What LLVM counted; None if it was built not to."""
+        known = [one.statistics for one in self.builds if one.statistics is not None]
+        if not known:
+            return None
+        names = sorted({name for one in known for name in one})
+        return [
+            Row(
+                key=name,
+                label=name,
+                values=[(one.statistics or {}).get(name, 0) for one in self.builds],
+            )
+            for name in names
+        ]
+
+    @property
+    def remarks(self) -> list[RemarkRow]:
+        """Each remark once: those that differ first, then by importance and place."""
+        found: dict[tuple[Any, ...], list[int]] = {}
+        texts: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+        for number, one in enumerate(self.builds):
+            for remark in one.remarks:
+                key = (place_of(remark), *(remark[part] for part in _KEY))
+                texts.setdefault(key, remark)
+                found.setdefault(key, [0] * len(self.builds))[number] += remark["count"]
+        rows = [RemarkRow(remark=texts[key], counts=counts) for key, counts in found.items()]
+        return sorted(rows, key=lambda row: (not row.differs, row.rank, row.place))
+
+    @property
+    def passes(self) -> list[PassRow]:
+        """All passes, the slowest first."""
+        names = {one["name"]: one["is_analysis"] for build in self.builds for one in build.passes}
+        by_name = [{one["name"]: one for one in build.passes} for build in self.builds]
+        rows = [
+            PassRow(
+                name=name,
+                is_analysis=is_analysis,
+                runs=[one.get(name, {}).get("runs", 0) for one in by_name],
+                changes=[one.get(name, {}).get("changes", 0) for one in by_name],
+                seconds=[one.get(name, {}).get("seconds", 0.0) for one in by_name],
+            )
+            for name, is_analysis in names.items()
+        ]
+        return sorted(rows, key=lambda row: (-max(row.seconds), row.name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values: each configuration, and what differs between them."""
+        statistics = self.statistics
+        return {
+            "kernel": self.record.kernel_name,
+            "demangled": self.record.demangled_name,
+            "place": str(self.record.place or ""),
+            "record_id": self.record_id,
+            "target": self.target,
+            "configurations": [one.to_dict() for one in self.builds],
+            "failed": [{"name": name, "reason": reason} for name, reason in self.failed],
+            "differences": {
+                "figures": {row.key: row.values for row in self.figures if row.differs},
+                "features": {row.key: row.values for row in self.features if row.differs},
+                "llvm_statistics": None
+                if statistics is None
+                else {row.key: row.values for row in statistics if row.differs},
+                "remarks": [
+                    {
+                        **dict(zip(("file", "line", "function"), row.place, strict=True)),
+                        **{part: row.remark[part] for part in _KEY},
+                        "counts": list(row.counts),
+                    }
+                    for row in self.remarks
+                    if row.differs
+                ],
+                "passes": {
+                    row.name: {"runs": list(row.runs), "changes": list(row.changes)}
+                    for row in sorted(self.passes, key=lambda row: row.name)
+                    if row.differs
+                },
+            },
+        }
+
+
+def explain_builds(
+    ways: Sequence[Way],
+    database: Path,
+    record_id: str,
+    target: str = "",
+    timeout: float | None = None,
+) -> Why:
+    """Compile a launch in several ways and compare what the compiler tells.
+
+    Args:
+        ways: The configurations.
+        database: The record.
+        record_id: The launch.
+        target: "sm_90", "cpu", ...; empty: what the program was built for.
+        timeout: Seconds for one compilation.
+
+    Raises:
+        CompileFailed: If none can be compiled.
+        InvalidArgument: For an unknown target or option.
+    """
+    record = RecordedExecution.from_json(database)
+    builds: list[Build] = []
+    failed: list[tuple[str, str]] = []
+    for way in ways:
+        try:
+            builds.append(build(way, database, record_id, target, timeout))
+        except CompileFailed as error:
+            failed.append((way.name, str(error)))
+    if not builds:
+        raise CompileFailed("; ".join(f"'{name}': {reason}" for name, reason in failed))
+    return Why(
+        record=record,
+        record_id=record_id,
+        target=builds[0].compiled.target,
+        builds=builds,
+        failed=failed,
+    )

@@ -1,0 +1,40 @@
+"""Names of functions as people read them, also within what LLVM says."""
+
+from __future__ import annotations
+
+import re
+
+from mneme.kernel_names import short_name
+from mneme.source_place import places_in_tables
+
+__all__ = ["Names"]
+
+_MANGLED = re.compile(r"\b_Z\w+")
+
+
+class Names:
+    """Remembers what names mean."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._known: dict[str, str] = {}
+
+    def short(self, mangled: str) -> str:
+        """Return a function's name without parameters."""
+        if mangled not in self._known:
+            from mneme import _native  # noqa: PLC0415 - loads native code
+
+            self._known[mangled] = short_name(_native.demangle(mangled) or mangled)
+        return self._known[mangled]
+
+    def in_text(self, text: str) -> str:
+        """Return a text with the mangled names in it made readable."""
+        return _MANGLED.sub(lambda found: self.short(found[0]), text)
+
+    def place(self, file: str, line: int, function: str) -> str:
+        """Return "stencil.cu:21 in diffuse", or the function where the line is not known."""
+        name = self.short(function)
+        if not file:
+            return name
+        (place,) = places_in_tables([f"{file}:{line}"])
+        return f"{place} in {name}"

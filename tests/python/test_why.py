@@ -1,0 +1,233 @@
+"""`mneme explain RECORDING [KERNEL] CONFIG...`: why configurations give the code they give."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mneme.cli.exit_codes import ExitCode
+from mneme.compare.occupancy import residency
+from mneme.why.comparison import RemarkRow, Row, Why
+from mneme.why.loops import count_text, intensity, loops_by_place
+from native_parts import needs_native
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v1"
+WALK = GOLDEN / "1416834155090425783.json"
+
+LOOP = {
+    **dict.fromkeys(("trip_count", "max_trip_count", "calls", "atomics"), 0),
+    **dict.fromkeys(("loads", "stores", "branches", "depth"), 1),
+    **dict.fromkeys(("load_bytes", "store_bytes"), 4),
+    "file": "a.cu",
+    "line": 5,
+    "function": "f",
+    "is_innermost": True,
+    "is_vectorized": False,
+    "backedges": "",
+    "instructions": 9,
+    "flops": 2,
+}
+REMARK = {
+    "kind": "passed",
+    "pass": "loop-unroll",
+    "name": "FullyUnrolled",
+    "function": "f",
+    "file": "a.cu",
+    "line": 5,
+    "column": 1,
+    "message": "unrolled",
+    "count": 1,
+}
+
+
+def explained(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mneme", "explain", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def told(*words: object) -> dict[str, Any]:
+    done = explained(*words, "--json")
+    assert done.returncode == ExitCode.OK, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def builds(*remarks: list[dict[str, Any]]) -> Why:
+    ones = [SimpleNamespace(remarks=each, loops=(), passes=()) for each in remarks]
+    return Why(record=None, record_id="", target="cpu", builds=ones, failed=())  # type: ignore[arg-type]
+
+
+def test_remarks_that_some_lack_come_first_and_the_important_of_them_before() -> None:
+    inlined = {**REMARK, "pass": "inline", "name": "Inlined", "message": "inlined"}
+    other = {**REMARK, "pass": "gvn", "kind": "missed", "message": "clobbered"}
+    rows = builds([inlined, REMARK, other, other], [inlined]).remarks
+    assert [row.remark["pass"] for row in rows] == ["loop-unroll", "gvn", "inline"]
+    assert [row.differs for row in rows] == [True, True, False]
+    assert rows[1].counts == [2, 0]
+
+
+def test_failures_come_before_all_others() -> None:
+    failure = RemarkRow(remark={**REMARK, "kind": "failure", "pass": "any"}, counts=[1])
+    assert failure.rank < RemarkRow(remark=REMARK, counts=[1]).rank
+
+
+def test_rows_say_whether_they_differ_and_shares_are_percentages() -> None:
+    row = Row(key="occupancy", label="occupancy", values=[0.5, None])
+    assert row.differs
+    assert row.texts == ["50 %", "-"]
+    assert not Row(key="registers", label="", values=[3, 3]).differs
+
+
+def test_counts_of_loops_are_told_as_exactly_as_they_are_known() -> None:
+    assert count_text({**LOOP, "trip_count": 4}) == "4 rounds"
+    symbolic = {**LOOP, "backedges": "(-1 + (zext i32 %n to i64))<nsw>"}
+    assert count_text(symbolic) == "%n rounds"
+    halves = "(-2 + (2 * (zext i30 (trunc i32 (%n /u 2) to i30) to i32))<nuw>)<nsw>"
+    assert count_text({**LOOP, "backedges": halves}) == "(2 * (%n /u 2)) - 1 rounds"
+    assert count_text({**LOOP, "backedges": "%n"}) == "1 + %n rounds"
+    assert count_text({**symbolic, "max_trip_count": 2147483647}) == "%n rounds"
+    assert count_text({**LOOP, "max_trip_count": 8}) == "rounds not known, at most 8"
+    assert count_text(LOOP) == "rounds not known"
+
+
+def test_intensity_is_told_where_both_sides_are_counted() -> None:
+    assert intensity(LOOP) == 0.25
+    assert intensity({**LOOP, "flops": 0}) is None
+    assert intensity({**LOOP, "is_innermost": False}) is None
+    assert intensity({**LOOP, "load_bytes": 0, "store_bytes": 0}) is None
+
+
+def test_loops_that_differ_come_first_and_a_lost_one_is_told() -> None:
+    same = {**LOOP, "line": 9}
+    ones = [SimpleNamespace(loops=[same, LOOP, LOOP]), SimpleNamespace(loops=[same])]
+    first, second = loops_by_place(ones)  # type: ignore[arg-type]
+    assert (first.place[1], second.place[1]) == (5, 9)
+    assert first.texts[0].startswith("2 loops, each rounds not known, 9 instructions, 1 loads")
+    assert first.texts[1] == "no loop: gone, unrolled, or merged with another"
+    assert not second.differs
+
+
+def test_the_resource_that_limits_occupancy_is_named() -> None:
+    many = residency("sm_90", 256, 128, 0)
+    assert many is not None
+    assert (many.resident, many.limits, many.occupancy) == (2, ["registers"], 0.25)
+    full = residency("sm_90", 1024, 32, 0)
+    assert full is not None
+    assert full.limits == ["registers", "threads"]
+    shared = residency("sm_90", 32, 32, 100 << 10)
+    assert shared is not None
+    assert shared.limits == ["shared memory"]
+    assert residency("gfx90a", 256, 32, 0) is None
+
+
+@needs_native
+@pytest.mark.compile
+def test_two_pipelines_are_told_apart_for_a_gpu_that_is_not_there() -> None:
+    found = told(GOLDEN, "walk@1", "default<O3>", "default<O0>", "--arch", "sm_90")
+    names = [one["name"] for one in found["configurations"]]
+    assert names == ["default<O3>", "default<O0>"]
+    assert found["target"] == "sm_90"
+    first, second = found["configurations"]
+    assert first["features"]["instructions"] < second["features"]["instructions"]
+    instructions = [one["features"]["instructions"] for one in (first, second)]
+    assert found["differences"]["features"]["instructions"] == instructions
+    assert any(one["changes"] for one in first["passes"])
+    assert not any(one["name"] == "instcombine" for one in second["passes"])
+    assert "instcombine" in found["differences"]["passes"]
+    assert first["loops"]
+    assert {one["kind"] for one in first["remarks"]} <= {"passed", "missed", "analysis", "failure"}
+    assert first["llvm_statistics"] is None or first["llvm_statistics"]
+    assert set(first["seconds"]) >= {"the pipeline", "the code generator"}
+
+
+@needs_native
+@pytest.mark.compile
+def test_the_text_fits_a_terminal_and_says_what_nobody_knows() -> None:
+    done = explained(GOLDEN, "walk@1", "default<O3>", "default<O1>", "--arch", "cpu", "--all")
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    lines = done.stdout.splitlines()
+    assert lines[0] == "walk, compiled for cpu"
+    for heading in ("Loops of the final IR", "Memory operations in the IR, each once", "Not known"):
+        assert heading in lines
+    assert "Source lines: the program was built without them" in done.stdout
+
+
+@needs_native
+@pytest.mark.compile
+def test_equal_code_is_called_equal() -> None:
+    done = explained(GOLDEN, "walk@1", "default<O3>", "function(instcombine),default<O3>")
+    twice = explained(GOLDEN, "walk@1", "default<O3>", "default<O3>")
+    assert done.returncode == twice.returncode == ExitCode.OK, done.stderr
+    assert "The machine code of all is the same." in twice.stdout
+    assert "What LLVM's passes say of some only" not in twice.stdout
+
+
+@needs_native
+@pytest.mark.compile
+def test_one_configuration_is_told_by_itself() -> None:
+    done = explained(
+        WALK, "default<O3>", "-rid", next(iter(json.loads(WALK.read_text())["instances"]))
+    )
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert "\nThe code\n" in done.stdout
+    assert "What differs" not in done.stdout
+
+
+@needs_native
+@pytest.mark.compile
+def test_variants_and_the_programs_own_configuration_are_taken() -> None:
+    fixed = "fixed=--specialize --passes 'default<O3>'"
+    found = told(GOLDEN, "walk@1", "recorded", "--variant", fixed, "--arch", "cpu")
+    recorded, specialized = found["configurations"]
+    assert (recorded["name"], specialized["name"]) == ("recorded", "fixed")
+    assert specialized["configuration"]["specialize"] is True
+    assert specialized["configuration"]["passes"] == "default<O3>"
+
+
+@needs_native
+@pytest.mark.compile
+def test_a_page_is_written_that_needs_no_network(tmp_path: Path) -> None:
+    page = tmp_path / "why.html"
+    done = explained(GOLDEN, "walk@1", "default<O3>", "default<O1>", "--html", page)
+    assert done.returncode == ExitCode.OK, done.stderr
+    text = page.read_text()
+    assert "What LLVM's passes say" in text
+    assert "http://" not in text.replace("http://www.w3.org", "")
+    assert "https://" not in text
+
+
+@needs_native
+@pytest.mark.compile
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["walk@1", "default<O9>"], ExitCode.INVALID_CONFIGURATION, "names no configuration"),
+        (["walk@1", "default<O3>", "none.json"], ExitCode.USAGE, "'none.json' names no"),
+        (["default<O3>"], ExitCode.INVALID_CONFIGURATION, "walk(int)"),
+    ],
+)
+def test_what_is_wrong_is_named(words: list[str], code: ExitCode, sentence: str) -> None:
+    done = explained(GOLDEN, *words)
+    assert done.returncode == code, done.stderr
+    assert sentence in done.stderr
+
+
+@needs_native
+@pytest.mark.compile
+def test_options_of_the_other_use_are_named_as_without_effect() -> None:
+    done = explained(GOLDEN, "walk@1", "--all")
+    assert "--all does nothing without a configuration" in done.stderr
+    done = explained(GOLDEN, "walk@1", "default<O1>", "--value", "limit=3")
+    assert "--value does nothing with configurations" in done.stderr
