@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -111,8 +112,8 @@ public:
   /// Leaves its copies alone from now on: the vendor has ended them.
   void abandon() noexcept;
 
-  /// The stream of the latest launch that was made in parts; null if it was made as a whole.
-  void* streamOfParts = nullptr;
+  /// The stream of the latest launch, if that was made in parts, and its device.
+  std::optional<void*> streamOfParts;
   unsigned deviceOfParts = 0;
 
 private:

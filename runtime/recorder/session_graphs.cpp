@@ -176,8 +176,8 @@ int Session::launchParts(std::vector<Attempt>& attempts, const std::vector<Runna
 
 /// The vendor keeps launches of one executable graph in their order, whatever their streams.
 void Session::orderBehindParts(ExecutableGraph& graph, void* stream) {
-  void* const before = std::exchange(graph.streamOfParts, nullptr);
-  if (before && before != stream)
+  const auto before = std::exchange(graph.streamOfParts, std::nullopt);
+  if (before && *before != stream)
     backend_.synchronizeWithin(graph.deviceOfParts, Patience(kernelPatience()));
 }
 
@@ -187,7 +187,7 @@ int Session::launchGraph(ExecutableGraph& graph, void* stream, const Next& whole
   std::vector<RunnablePart> parts;
   {
     const CallGuard guard;
-    if (backend_.capturing(stream) != Capturing::No)
+    if (isCapturingGraph(backend_, stream))
       return whole(); // it becomes a part of another graph
     try {
       orderBehindParts(graph, stream);

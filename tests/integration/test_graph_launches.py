@@ -15,7 +15,7 @@ from graph_cases import (
     launch_counts,
     recorded_launches,
 )
-from test_reachable_memory import CUDA, compile_program
+from test_reachable_memory import CUDA, HIP, compile_hip, compile_program
 
 PROGRAM = ROOT / "tests" / "apps" / "gpu_record" / "graph_kernels.cu"
 
@@ -24,6 +24,13 @@ PROGRAM = ROOT / "tests" / "apps" / "gpu_record" / "graph_kernels.cu"
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("graphs") / "graph_kernels"
     compile_program(path, *CUDA, PROGRAM, "-lcudart")
+    return path
+
+
+@pytest.fixture(scope="module")
+def hip_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("graphs") / "graph_kernels"
+    compile_hip(*HIP, PROGRAM, "-o", path, "-lamdhip64")
     return path
 
 
@@ -36,14 +43,26 @@ def record(program: Path, case: str, directory: Path, *options: str) -> str:
     return done.stderr
 
 
+def check(program: Path, case: str, directory: Path) -> None:
+    launches, counts = CASES[case]
+    said = record(program, case, directory, *EVERYTHING)
+    assert recorded_launches(directory) == Counter(launches), said
+    assert launch_counts(directory) == counts
+    assert "not recorded" not in said
+    assert {one.result_class for one in replay_all(directory)} == {"exact"}
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_kernels_in_graphs_are_recorded(case: str, program: Path, tmp_path: Path) -> None:
-    launches, counts = CASES[case]
-    said = record(program, case, tmp_path, *EVERYTHING)
-    assert recorded_launches(tmp_path) == Counter(launches), said
-    assert launch_counts(tmp_path) == counts
-    assert "not recorded" not in said
-    assert {one.result_class for one in replay_all(tmp_path)} == {"exact"}
+    check(program, case, tmp_path)
+
+
+@pytest.mark.hip
+@pytest.mark.parametrize("case", CASES)
+def test_kernels_in_graphs_of_hip_are_recorded(
+    case: str, hip_program: Path, tmp_path: Path
+) -> None:
+    check(hip_program, case, tmp_path)
 
 
 @pytest.mark.parametrize("name", FILTERS)

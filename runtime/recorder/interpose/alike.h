@@ -4,6 +4,7 @@
 
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/recorder/backends/vendor_runtime.h"
+#include "runtime/recorder/graph_launches.h"
 #include "runtime/recorder/launches_on_devices.h"
 #include "runtime/recorder/loaded_code.h"
 #include "runtime/recorder/served_memory.h"
@@ -47,6 +48,18 @@ template <auto Self, typename Pointer> int closeMemory(const char* name, Pointer
 /// Calls the vendor's function, which copies or fills memory.
 template <auto Self, typename... Args> int transfer(const char* name, Args... args) {
   return watchTransfer([&] { return forward<Self>(name, args...); });
+}
+
+/// Calls the vendor's function, which changes a node of an executable graph. The recorder's copy of
+/// the graph is changed by `inGraph`, which changes a node of a graph.
+template <auto Self, typename... Args>
+int changeNode(const char* name, const char* inGraph, void* exec, void* node, Args... args) {
+  const auto changeCopy = [&](void* copy) {
+    const auto function = find<int (*)(void*, Args...)>(inGraph);
+    return function ? function(copy, args...) : kInitializationError;
+  };
+  return watchExecChange(exec, node, changeCopy,
+                         [&] { return forward<Self>(name, exec, node, args...); });
 }
 
 /// The drivers' structure for a launch of code that the program loaded itself. Declares only the

@@ -1,49 +1,32 @@
 // Room recorder: what a program changes in an executable graph of CUDA. The recorder's copy of the
 // graph is changed by the function for graphs that takes the same parameters.
-#include "runtime/recorder/graph_launches.h"
 #include "runtime/recorder/interpose/alike.h"
 #include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
 
-namespace {
-
-/// Calls the vendor's function, which changes a node of an executable graph; `inGraph` is the one
-/// that changes a node of a graph.
-template <auto Self, typename... Args>
-int change(const char* name, const char* inGraph, void* exec, void* node, Args... args) {
-  const auto changeCopy = [&](void* copy) {
-    const auto function = find<int (*)(void*, Args...)>(inGraph);
-    return function ? function(copy, args...) : kInitializationError;
-  };
-  return watchExecChange(exec, node, changeCopy,
-                         [&] { return forward<Self>(name, exec, node, args...); });
-}
-
-} // namespace
-
 MNEME_RECORD_API int cudaGraphExecKernelNodeSetParams(void* exec, void* node, const void* params) {
-  return change<cudaGraphExecKernelNodeSetParams>(
+  return changeNode<cudaGraphExecKernelNodeSetParams>(
       "cudaGraphExecKernelNodeSetParams", "cudaGraphKernelNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cudaGraphExecMemcpyNodeSetParams(void* exec, void* node, const void* params) {
-  return change<cudaGraphExecMemcpyNodeSetParams>(
+  return changeNode<cudaGraphExecMemcpyNodeSetParams>(
       "cudaGraphExecMemcpyNodeSetParams", "cudaGraphMemcpyNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cudaGraphExecMemcpyNodeSetParams1D(void* exec, void* node, void* to,
                                                         const void* from, size_t bytes, int kind) {
-  return change<cudaGraphExecMemcpyNodeSetParams1D>("cudaGraphExecMemcpyNodeSetParams1D",
-                                                    "cudaGraphMemcpyNodeSetParams1D", exec, node,
-                                                    to, from, bytes, kind);
+  return changeNode<cudaGraphExecMemcpyNodeSetParams1D>("cudaGraphExecMemcpyNodeSetParams1D",
+                                                        "cudaGraphMemcpyNodeSetParams1D", exec,
+                                                        node, to, from, bytes, kind);
 }
 
 MNEME_RECORD_API int cudaGraphExecMemcpyNodeSetParamsToSymbol(void* exec, void* node,
                                                               const void* symbol, const void* from,
                                                               size_t bytes, size_t offset,
                                                               int kind) {
-  return change<cudaGraphExecMemcpyNodeSetParamsToSymbol>(
+  return changeNode<cudaGraphExecMemcpyNodeSetParamsToSymbol>(
       "cudaGraphExecMemcpyNodeSetParamsToSymbol", "cudaGraphMemcpyNodeSetParamsToSymbol", exec,
       node, symbol, from, bytes, offset, kind);
 }
@@ -51,58 +34,58 @@ MNEME_RECORD_API int cudaGraphExecMemcpyNodeSetParamsToSymbol(void* exec, void* 
 MNEME_RECORD_API int cudaGraphExecMemcpyNodeSetParamsFromSymbol(void* exec, void* node, void* to,
                                                                 const void* symbol, size_t bytes,
                                                                 size_t offset, int kind) {
-  return change<cudaGraphExecMemcpyNodeSetParamsFromSymbol>(
+  return changeNode<cudaGraphExecMemcpyNodeSetParamsFromSymbol>(
       "cudaGraphExecMemcpyNodeSetParamsFromSymbol", "cudaGraphMemcpyNodeSetParamsFromSymbol", exec,
       node, to, symbol, bytes, offset, kind);
 }
 
 MNEME_RECORD_API int cudaGraphExecMemsetNodeSetParams(void* exec, void* node, const void* params) {
-  return change<cudaGraphExecMemsetNodeSetParams>(
+  return changeNode<cudaGraphExecMemsetNodeSetParams>(
       "cudaGraphExecMemsetNodeSetParams", "cudaGraphMemsetNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cudaGraphExecHostNodeSetParams(void* exec, void* node, const void* params) {
-  return change<cudaGraphExecHostNodeSetParams>("cudaGraphExecHostNodeSetParams",
-                                                "cudaGraphHostNodeSetParams", exec, node, params);
+  return changeNode<cudaGraphExecHostNodeSetParams>(
+      "cudaGraphExecHostNodeSetParams", "cudaGraphHostNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cudaGraphExecEventRecordNodeSetEvent(void* exec, void* node, void* event) {
-  return change<cudaGraphExecEventRecordNodeSetEvent>("cudaGraphExecEventRecordNodeSetEvent",
-                                                      "cudaGraphEventRecordNodeSetEvent", exec,
-                                                      node, event);
+  return changeNode<cudaGraphExecEventRecordNodeSetEvent>("cudaGraphExecEventRecordNodeSetEvent",
+                                                          "cudaGraphEventRecordNodeSetEvent", exec,
+                                                          node, event);
 }
 
 MNEME_RECORD_API int cudaGraphExecEventWaitNodeSetEvent(void* exec, void* node, void* event) {
-  return change<cudaGraphExecEventWaitNodeSetEvent>(
+  return changeNode<cudaGraphExecEventWaitNodeSetEvent>(
       "cudaGraphExecEventWaitNodeSetEvent", "cudaGraphEventWaitNodeSetEvent", exec, node, event);
 }
 
 MNEME_RECORD_API int cudaGraphExecExternalSemaphoresSignalNodeSetParams(void* exec, void* node,
                                                                         const void* params) {
-  return change<cudaGraphExecExternalSemaphoresSignalNodeSetParams>(
+  return changeNode<cudaGraphExecExternalSemaphoresSignalNodeSetParams>(
       "cudaGraphExecExternalSemaphoresSignalNodeSetParams",
       "cudaGraphExternalSemaphoresSignalNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cudaGraphExecExternalSemaphoresWaitNodeSetParams(void* exec, void* node,
                                                                       const void* params) {
-  return change<cudaGraphExecExternalSemaphoresWaitNodeSetParams>(
+  return changeNode<cudaGraphExecExternalSemaphoresWaitNodeSetParams>(
       "cudaGraphExecExternalSemaphoresWaitNodeSetParams",
       "cudaGraphExternalSemaphoresWaitNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cudaGraphExecNodeSetParams(void* exec, void* node, void* params) {
-  return change<cudaGraphExecNodeSetParams>("cudaGraphExecNodeSetParams", "cudaGraphNodeSetParams",
-                                            exec, node, params);
+  return changeNode<cudaGraphExecNodeSetParams>("cudaGraphExecNodeSetParams",
+                                                "cudaGraphNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cuGraphExecKernelNodeSetParams(void* exec, void* node, const void* params) {
-  return change<cuGraphExecKernelNodeSetParams>("cuGraphExecKernelNodeSetParams",
-                                                "cuGraphKernelNodeSetParams", exec, node, params);
+  return changeNode<cuGraphExecKernelNodeSetParams>(
+      "cuGraphExecKernelNodeSetParams", "cuGraphKernelNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cuGraphExecKernelNodeSetParams_v2(void* exec, void* node, const void* params) {
-  return change<cuGraphExecKernelNodeSetParams_v2>(
+  return changeNode<cuGraphExecKernelNodeSetParams_v2>(
       "cuGraphExecKernelNodeSetParams_v2", "cuGraphKernelNodeSetParams_v2", exec, node, params);
 }
 
@@ -133,43 +116,43 @@ MNEME_RECORD_API int cuGraphExecMemsetNodeSetParams(void* exec, void* node, cons
 }
 
 MNEME_RECORD_API int cuGraphExecHostNodeSetParams(void* exec, void* node, const void* params) {
-  return change<cuGraphExecHostNodeSetParams>("cuGraphExecHostNodeSetParams",
-                                              "cuGraphHostNodeSetParams", exec, node, params);
+  return changeNode<cuGraphExecHostNodeSetParams>("cuGraphExecHostNodeSetParams",
+                                                  "cuGraphHostNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cuGraphExecEventRecordNodeSetEvent(void* exec, void* node, void* event) {
-  return change<cuGraphExecEventRecordNodeSetEvent>(
+  return changeNode<cuGraphExecEventRecordNodeSetEvent>(
       "cuGraphExecEventRecordNodeSetEvent", "cuGraphEventRecordNodeSetEvent", exec, node, event);
 }
 
 MNEME_RECORD_API int cuGraphExecEventWaitNodeSetEvent(void* exec, void* node, void* event) {
-  return change<cuGraphExecEventWaitNodeSetEvent>(
+  return changeNode<cuGraphExecEventWaitNodeSetEvent>(
       "cuGraphExecEventWaitNodeSetEvent", "cuGraphEventWaitNodeSetEvent", exec, node, event);
 }
 
 MNEME_RECORD_API int cuGraphExecExternalSemaphoresSignalNodeSetParams(void* exec, void* node,
                                                                       const void* params) {
-  return change<cuGraphExecExternalSemaphoresSignalNodeSetParams>(
+  return changeNode<cuGraphExecExternalSemaphoresSignalNodeSetParams>(
       "cuGraphExecExternalSemaphoresSignalNodeSetParams",
       "cuGraphExternalSemaphoresSignalNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cuGraphExecExternalSemaphoresWaitNodeSetParams(void* exec, void* node,
                                                                     const void* params) {
-  return change<cuGraphExecExternalSemaphoresWaitNodeSetParams>(
+  return changeNode<cuGraphExecExternalSemaphoresWaitNodeSetParams>(
       "cuGraphExecExternalSemaphoresWaitNodeSetParams",
       "cuGraphExternalSemaphoresWaitNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cuGraphExecBatchMemOpNodeSetParams(void* exec, void* node,
                                                         const void* params) {
-  return change<cuGraphExecBatchMemOpNodeSetParams>(
+  return changeNode<cuGraphExecBatchMemOpNodeSetParams>(
       "cuGraphExecBatchMemOpNodeSetParams", "cuGraphBatchMemOpNodeSetParams", exec, node, params);
 }
 
 MNEME_RECORD_API int cuGraphExecNodeSetParams(void* exec, void* node, void* params) {
-  return change<cuGraphExecNodeSetParams>("cuGraphExecNodeSetParams", "cuGraphNodeSetParams", exec,
-                                          node, params);
+  return changeNode<cuGraphExecNodeSetParams>("cuGraphExecNodeSetParams", "cuGraphNodeSetParams",
+                                              exec, node, params);
 }
 
 MNEME_RECORD_API int cudaGraphExecChildGraphNodeSetParams(void* exec, void* node, void* graph) {

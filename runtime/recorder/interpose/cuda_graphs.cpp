@@ -1,6 +1,5 @@
 // Room recorder: executable graphs of CUDA. Up to version 11 cudaGraphInstantiate() had five
 // parameters, since then it has three: what is passed on beyond those is not looked at.
-#include "runtime/recorder/graph_launches.h"
 #include "runtime/recorder/interpose/alike.h"
 #include "runtime/recorder/interpose/cuda_graph_functions.h"
 #include "runtime/recorder/recorder_exported.h"

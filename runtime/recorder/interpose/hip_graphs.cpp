@@ -1,5 +1,4 @@
 // Room recorder: executable graphs of HIP.
-#include "runtime/recorder/graph_launches.h"
 #include "runtime/recorder/interpose/alike.h"
 #include "runtime/recorder/recorder_exported.h"
 
@@ -14,7 +13,45 @@ bool isHip5() noexcept {
   return versionOf && versionOf(&version) == 0 && version < kHip6;
 }
 
+constexpr const char* kGraph = "a HIP graph was launched; the kernels in it are not recorded";
+
+/// HIP's structure for a kernel node, and room for what newer ones may add.
+struct KernelParams {
+  mneme_dim3 block;
+  void** extra;
+  const void* function;
+  mneme_dim3 grid;
+  void** args;
+  unsigned sharedBytes;
+  char more[64];
+};
+
+int readKernel(void* node, NodeKernel& kernel) {
+  static const auto get = find<int (*)(void*, void*)>("hipGraphKernelNodeGetParams");
+  static const auto attributeOf =
+      find<int (*)(void*, int, void*)>("hipGraphKernelNodeGetAttribute");
+  constexpr int kCooperative = 2;
+  KernelParams params{};
+  const int status = get ? get(node, &params) : kInitializationError;
+  if (status != 0)
+    return status;
+  kernel.function = params.function;
+  kernel.grid = params.grid;
+  kernel.block = params.block;
+  kernel.sharedBytes = params.sharedBytes;
+  kernel.args = params.args;
+  kernel.extra = params.extra;
+  union {
+    char bytes[64];
+    int isCooperative;
+  } value{};
+  if (attributeOf && attributeOf(node, kCooperative, &value) == 0)
+    kernel.isCooperative = value.isCooperative != 0;
+  return 0;
+}
+
 const GraphFunctions& ofRuntime() noexcept {
+  using Destroy = int (*)(void*);
   static const GraphFunctions functions{
       .getNodes = find<int (*)(void*, void**, size_t*)>("hipGraphGetNodes"),
       .nodeType = find<int (*)(void*, int*)>("hipGraphNodeGetType"),
@@ -22,7 +59,19 @@ const GraphFunctions& ofRuntime() noexcept {
       .childGraph = find<int (*)(void*, void**)>("hipGraphChildGraphNodeGetGraph"),
       .peekAtLastError = find<int (*)()>("hipPeekAtLastError"),
       .getLastError = find<int (*)()>("hipGetLastError"),
-      .firstType = isHip5() ? 1 : 0};
+      .execFlags = find<int (*)(void*, unsigned long long*)>("hipGraphExecGetFlags"),
+      .firstType = isHip5() ? 1 : 0,
+      .getEdges = find<int (*)(void*, void**, void**, size_t*)>("hipGraphGetEdges"),
+      .clone = find<int (*)(void**, void*)>("hipGraphClone"),
+      .destroy = find<Destroy>("hipGraphDestroy"),
+      .findInClone = find<int (*)(void**, void*, void*)>("hipGraphNodeFindInClone"),
+      .destroyNode = find<Destroy>("hipGraphDestroyNode"),
+      .instantiate =
+          find<int (*)(void**, void*, unsigned long long)>("hipGraphInstantiateWithFlags"),
+      .destroyExec = find<Destroy>("hipGraphExecDestroy"),
+      .setEnabled = find<int (*)(void*, void*, unsigned)>("hipGraphNodeSetEnabled"),
+      .launch = find<int (*)(void*, void*)>("hipGraphLaunch"),
+      .readKernel = &readKernel};
   return functions;
 }
 
@@ -47,5 +96,21 @@ MNEME_RECORD_API int hipGraphInstantiateWithParams(void** exec, void* graph, voi
   return watchInstantiate(exec, graph, ofRuntime(), [&] {
     return forward<hipGraphInstantiateWithParams>("hipGraphInstantiateWithParams", exec, graph,
                                                   params);
+  });
+}
+
+MNEME_RECORD_API int hipGraphExecDestroy(void* exec) {
+  return watchExecDestroy(
+      exec, [&] { return forward<hipGraphExecDestroy>("hipGraphExecDestroy", exec); });
+}
+
+MNEME_RECORD_API int hipGraphLaunch(void* exec, void* stream) {
+  return launchGraph(exec, stream, kGraph,
+                     [&] { return forward<hipGraphLaunch>("hipGraphLaunch", exec, stream); });
+}
+
+MNEME_RECORD_API int hipGraphLaunch_spt(void* exec, void* stream) {
+  return launchGraph(exec, perThreadStream(stream), kGraph, [&] {
+    return forward<hipGraphLaunch_spt>("hipGraphLaunch_spt", exec, stream);
   });
 }

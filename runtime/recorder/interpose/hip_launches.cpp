@@ -10,7 +10,6 @@ namespace {
 
 constexpr const char* kExtendedLaunch =
     "a kernel was launched by hipExtLaunchKernel in any order; it is not recorded";
-constexpr const char* kGraph = "a HIP graph was launched; the kernels in it are not recorded";
 
 bool isInstrumented(const void* kernel) noexcept {
   const mneme_module_entry* module = nullptr;
@@ -151,17 +150,6 @@ MNEME_RECORD_API int hipModuleLaunchCooperativeKernelMultiDevice(DriverDeviceLau
                                                                  unsigned count, unsigned flags) {
   return launchOnDevices<hipModuleLaunchCooperativeKernelMultiDevice>(
       "hipModuleLaunchCooperativeKernelMultiDevice", launches, count, flags, Together::Cooperative);
-}
-
-MNEME_RECORD_API int hipGraphLaunch(void* graph, void* stream) {
-  return watchUnrecorded(kGraph, kGraph,
-                         [&] { return forward<hipGraphLaunch>("hipGraphLaunch", graph, stream); });
-}
-
-MNEME_RECORD_API int hipGraphLaunch_spt(void* graph, void* stream) {
-  return watchUnrecorded(kGraph, kGraph, [&] {
-    return forward<hipGraphLaunch_spt>("hipGraphLaunch_spt", graph, stream);
-  });
 }
 
 MNEME_RECORD_API int hipStreamBeginCapture(void* stream, int mode) {

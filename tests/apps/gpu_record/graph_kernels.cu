@@ -50,7 +50,7 @@ cudaGraph_t end(cudaStream_t stream) {
 /// The graph itself is gone before its first launch.
 cudaGraphExec_t runnable(cudaGraph_t graph, bool isKept = false) {
   cudaGraphExec_t exec;
-  expect(cudaGraphInstantiate(&exec, graph, 0));
+  expect(cudaGraphInstantiateWithFlags(&exec, graph, 0));
   if (!isKept)
     expect(cudaGraphDestroy(graph));
   return exec;
