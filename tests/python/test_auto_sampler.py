@@ -246,6 +246,22 @@ def test_a_dead_process_is_noticed_by_its_heartbeat(
     assert states == ["FAIL", "RUNNING"]
 
 
+def test_a_dead_process_of_this_machine_is_noticed_at_once(tmp_path: Path) -> None:
+    random = optuna.samplers.RandomSampler()
+    storage = open_storage(f"sqlite:///{tmp_path}/study.db")
+    study = open_study(storage, "mneme", ["minimize"], random, "r")
+    dead = owners.owner_of(study)
+    dead.name = dead.name.rpartition("/")[0] + "/0"  # of another start
+    with pytest.warns(UserWarning, match="Heartbeat"):  # of a loop that is not Optuna's
+        lost, kept = study.ask(), study.ask()
+    dead.sign(lost)
+    elsewhere = owners.owner_of(study)
+    elsewhere.name = f"elsewhere/{elsewhere.name}"
+    elsewhere.sign(kept)
+    owners.owner_of(study)
+    assert [trial.state.name for trial in study.get_trials()] == ["FAIL", "RUNNING"]
+
+
 def test_a_dead_process_of_a_journal_is_noticed_by_silence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

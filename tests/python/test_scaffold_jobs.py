@@ -14,8 +14,8 @@ import pytest
 from mneme.deploy.tuned_file import read_tuned_file
 from mneme.scaffold.rendering import ScaffoldRequest, load_template, render, write
 from native_parts import needs_native
+from postgresql_parts import postgresql
 from slurm_node import slurm_node, wait_for_jobs, why_not
-from test_tune_processes import postgresql
 
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
 

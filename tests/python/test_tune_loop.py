@@ -152,7 +152,7 @@ def test_a_storage_that_breaks_costs_no_result(
     original = EnumeratedSearch.tell
 
     def tell(self: Any, done: Any, *, is_repeated: bool = False) -> None:
-        if done.candidate.trial == 5:
+        if done.candidate.trial == 4:
             with storage_errors("postgresql://host"):
                 raise sqlalchemy.exc.OperationalError("insert", {}, Exception("gone"))
         original(self, done, is_repeated=is_repeated)
@@ -164,4 +164,5 @@ def test_a_storage_that_breaks_costs_no_result(
     assert tuning.error.endswith(
         f"every trial that finished is kept, go on with --resume --results-dir {tmp_path}"
     )
+    # The sixth had finished, too, and waited for its turn.
     assert [one.candidate.trial for one in read_trials(tmp_path)] == list(range(6))

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import glob
-import importlib
 import json
 import os
-import pwd
-import shutil
 import signal
-import socket
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +16,7 @@ import pytest
 from mneme.session.owners import OWNER_ATTRIBUTE
 from mneme.session.result_store import read_trials
 from native_parts import needs_native
+from postgresql_parts import postgresql
 from tune_parts import command, line_of, recording
 
 __all__ = ["recording"]
@@ -131,68 +124,6 @@ def test_two_processes_share_a_database_file(recording: Path, tmp_path: Path) ->
     storage = optuna.storages.RDBStorage(url)
     check_both(found, optuna.load_study(study_name="both", storage=storage))
     storage.engine.dispose()
-
-
-@contextlib.contextmanager
-def postgresql(password: str = "") -> Iterator[str]:
-    """A server of our own in a temporary directory, which wants the password; its URL without it."""
-    programs = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
-    initdb = programs[-1] if programs else shutil.which("initdb")
-    if initdb is None:
-        pytest.skip("PostgreSQL is not installed (Debian package postgresql)")
-    pytest.importorskip("psycopg", reason="the package psycopg is not installed")
-    # The server refuses to run as root.
-    user = "nobody" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
-    as_user: dict[str, Any] = {"user": user} if os.getuid() == 0 else {}
-    directory = Path(tempfile.mkdtemp(prefix="mneme-pg-", dir="/tmp"))
-    if as_user:
-        shutil.chown(directory, user)
-    data, server = directory / "data", Path(initdb).parent / "postgres"
-    access = ["-A", "trust"]
-    if password:
-        (directory / "password").write_text(password)
-        access = ["-A", "scram-sha-256", "--pwfile", str(directory / "password")]
-    quick = ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-k", str(directory)]
-    process = None
-    try:
-        subprocess.run(
-            [initdb, "-D", data, *access, "-U", "tuner", "--no-sync"],
-            check=True,
-            capture_output=True,
-            cwd=directory,
-            **as_user,
-        )
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        process = subprocess.Popen(
-            [server, "-D", data, "-p", str(port), *quick],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=directory,
-            **as_user,
-        )
-        wait_for_server(port, password)
-        yield f"postgresql://tuner@127.0.0.1:{port}/postgres"
-    finally:
-        if process is not None:
-            process.send_signal(signal.SIGINT)
-            process.wait(timeout=30)
-        shutil.rmtree(directory, ignore_errors=True)
-
-
-def wait_for_server(port: int, password: str) -> None:
-    psycopg = importlib.import_module("psycopg")
-    place = {"host": "127.0.0.1", "port": port, "user": "tuner", "dbname": "postgres"}
-    end = time.monotonic() + 30
-    while True:
-        try:
-            psycopg.connect(**place, password=password).close()
-        except psycopg.OperationalError:
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        else:
-            return
 
 
 def test_two_processes_share_a_postgresql_server(recording: Path, tmp_path: Path) -> None:

@@ -235,8 +235,19 @@ class SearchLoop:
         if time.monotonic() - min(self._since.values()) > _HANG_SECONDS:
             self._end_hanging(_HANG_SECONDS, _HANG_FACTOR)
 
+    def _keep_finished(self) -> None:
+        """Store results that came while something else ended the search; nobody is told."""
+        while not self._finished.empty():
+            candidate, future = self._finished.get()
+            if self._in_flight.pop(candidate.config.key(), None) is None:
+                continue
+            done = self._completed(candidate, future)
+            if done.status != "internal_error":
+                self._keep(done)
+
     def give_up(self) -> None:
-        """Tell the study which trials will have no result."""
+        """Store what has finished meanwhile; tell the study which trials will have no result."""
+        self._keep_finished()
         following = [one for many in self._following.values() for one in many]
         self._search.give_up([*self._in_flight.values(), *following])
 
@@ -331,17 +342,22 @@ class SearchLoop:
         self._in_flight.pop(key, None)
         self._longest = max(self._longest, time.monotonic() - self._since.pop(key))
         best = self.progress.best
-        done = complete(
-            candidate, future, self._options.metric, self._iterations, self._baseline.metric
-        )
-        self._record(replace(done, tolerance=tuple(self._options.tolerance)))
+        self._record(self._completed(candidate, future))
         if self.progress.best is not best:
             self._tighten(self._threshold())
 
-    def _record(self, done: CompletedCandidate) -> None:
+    def _completed(self, candidate: Candidate, future: Future) -> CompletedCandidate:
+        metric, baseline = self._options.metric, self._baseline.metric
+        done = complete(candidate, future, metric, self._iterations, baseline)
+        return replace(done, tolerance=tuple(self._options.tolerance))
+
+    def _keep(self, done: CompletedCandidate) -> None:
         with interrupts_wait():  # so that files agree
             self._store.append(done)
             self._count(done)
+
+    def _record(self, done: CompletedCandidate) -> None:
+        self._keep(done)
         self._on_done(done)
         self._search.tell(done)
         self.progress.done_now += 1

@@ -1,8 +1,9 @@
 """Which processes of a shared study are alive, so that trials of dead ones are given up.
 
-Databases have a clock, and Optuna's heartbeats compare its times only. A journal file has neither:
-there each process counts, and the others note by clocks of their own when its count last changed.
-Clocks of different machines are never compared.
+Processes of this machine can be looked at. For others, databases have a clock, and Optuna's
+heartbeats compare its times only. A journal file has neither: there each process counts, and the
+others note by clocks of their own when its count last changed. Clocks of different machines are
+never compared.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from optuna.study import Study
-    from optuna.trial import Trial
+    from optuna.trial import FrozenTrial, Trial
 
 __all__ = ["BEAT_SECONDS", "DEAD_AFTER_SECONDS", "OWNER_ATTRIBUTE", "Owner", "owner_of"]
 
 OWNER_ATTRIBUTE = "mneme.owner"
-"""User attribute of a trial in a journal: which process evaluates it."""
+"""User attribute of a trial: which process evaluates it."""
 
 BEAT_SECONDS = 20
 """How often a process shows that it is alive."""
@@ -53,6 +56,7 @@ class Owner:
     def sign(self, trial: Trial) -> None:
         """Take a trial that begins."""
         self._running[trial.number] = trial
+        trial.set_user_attr(OWNER_ATTRIBUTE, self.name)
         self._show(trial)
 
     def release(self, number: int) -> None:
@@ -72,9 +76,29 @@ class Owner:
         """Report trials of dead processes as failed."""
         import optuna  # noqa: PLC0415
 
+        for trial, owner in self._of_others():
+            if owner is not None and _is_gone(owner):
+                self._fail(trial)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", category=optuna.exceptions.ExperimentalWarning)
             optuna.storages.fail_stale_trials(self._study)
+
+    def _of_others(self) -> Iterator[tuple[FrozenTrial, str | None]]:
+        """Yield the trials that others evaluate, each with its owner if that is known."""
+        import optuna  # noqa: PLC0415
+
+        states = (optuna.trial.TrialState.RUNNING,)
+        for trial in self._study.get_trials(deepcopy=False, states=states):
+            owner = trial.user_attrs.get(OWNER_ATTRIBUTE)
+            if owner != self.name and trial.number not in self._running:
+                yield trial, None if owner is None else str(owner)
+
+    def _fail(self, trial: FrozenTrial) -> None:
+        import optuna  # noqa: PLC0415
+
+        # Another process may have been quicker.
+        with contextlib.suppress(ValueError, RuntimeError):
+            self._study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
 
     def _show(self, trial: Trial) -> None:
         self._study._storage.record_heartbeat(trial._trial_id)  # type: ignore[attr-defined] # noqa: SLF001
@@ -94,22 +118,14 @@ class _JournalOwner(Owner):
         super().__init__(study)
 
     def fail_orphans(self) -> None:
-        import optuna  # noqa: PLC0415
-
         beats = self._study.user_attrs
-        states = (optuna.trial.TrialState.RUNNING,)
-        for trial in self._study.get_trials(deepcopy=False, states=states):
-            owner = trial.user_attrs.get(OWNER_ATTRIBUTE)
-            if owner == self.name:
-                continue
+        for trial, owner in self._of_others():
             if owner is None:
                 is_lost = self._is_unsigned(trial.number)
             else:
-                is_lost = self._is_dead(str(owner), beats.get(f"{_ALIVE_ATTRIBUTE}:{owner}", 0))
+                is_lost = self._is_dead(owner, beats.get(f"{_ALIVE_ATTRIBUTE}:{owner}", 0))
             if is_lost:
-                # Another process may have been quicker.
-                with contextlib.suppress(ValueError, RuntimeError):
-                    self._study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+                self._fail(trial)
 
     def _is_unsigned(self, number: int) -> bool:
         """Whether nobody has signed a trial for long."""
@@ -117,9 +133,8 @@ class _JournalOwner(Owner):
         return time.monotonic() - since > _UNSIGNED_SECONDS
 
     def _is_dead(self, owner: str, count: int) -> bool:
-        machine, process, start = owner.rsplit("/", 2)
-        if machine == _machine():
-            return _start_time(int(process)) != start
+        if _is_of_this_machine(owner):
+            return _is_gone(owner)
         now = time.monotonic()
         known, since = self._heard.get(owner, (-1, now))
         if known != count:
@@ -128,11 +143,21 @@ class _JournalOwner(Owner):
         return now - since > DEAD_AFTER_SECONDS
 
     def _show(self, trial: Trial) -> None:
-        trial.set_user_attr(OWNER_ATTRIBUTE, self.name)
+        """Do nothing: all are shown together."""
 
     def _show_all(self) -> None:
         self._beats += 1
         self._study.set_user_attr(f"{_ALIVE_ATTRIBUTE}:{self.name}", self._beats)
+
+
+def _is_of_this_machine(owner: str) -> bool:
+    return owner.rsplit("/", 2)[0] == _machine()
+
+
+def _is_gone(owner: str) -> bool:
+    """Whether an owner was a process of this machine and no longer lives."""
+    machine, process, start = owner.rsplit("/", 2)
+    return machine == _machine() and _start_time(int(process)) != start
 
 
 def _machine() -> str:
