@@ -13,8 +13,19 @@ import pytest
 
 from mneme.cli.exit_codes import ExitCode
 from mneme.compare.occupancy import residency
+from mneme.deploy.tuned_file import TunedKernel, write_tuned_file
+from mneme.deploy.tuned_kernels import make_variant
+from mneme.deploy.tuned_variant import Match
+from mneme.errors import InvalidArgument, NotFound
+from mneme.mneme_types import ExperimentConfiguration
+from mneme.recording.launch_facts import launch_facts
+from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
+from mneme.why import way_of
+from mneme.why.accesses import accesses_in, label_of
 from mneme.why.comparison import RemarkRow, Row, Why
 from mneme.why.loops import count_text, intensity, loops_by_place
+from mneme.why.messages import plain_message
+from mneme.why.names import Names
 from native_parts import needs_native
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v1"
@@ -131,6 +142,126 @@ def test_the_resource_that_limits_occupancy_is_named() -> None:
     assert residency("gfx90a", 256, 32, 0) is None
 
 
+PTX = """
+.address_size 64
+  ld.param.b64 %rd1, [walk_param_0];
+  @%p1 ld.global.nc.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];
+  ld.global.v2.b64 {%rd5, %rd6}, [%rd1];
+  st.shared::cta.b32 [%r9], %r1;
+  ld.b16 %rs1, [%rd1];
+  atom.global.add.u32 %r5, [%rd1], 1;
+  red.relaxed.gpu.global.add.f64 [%rd1], %fd1;
+  cp.async.ca.shared.global [%r9], [%rd1], 16;
+"""
+
+
+def test_memory_operations_of_ptx_have_a_memory_and_a_width() -> None:
+    assert accesses_in(PTX) == {
+        "atom.global.4": 1,
+        "cp.async.shared.0": 1,
+        "ld.generic.2": 1,
+        "ld.global.16": 2,
+        "red.global.8": 1,
+        "st.shared.4": 1,
+    }
+    assert accesses_in("ld.global.b32 %r1, [%rd1];") == {}
+    assert label_of("ld.global.16") == "load: global memory, 16 bytes"
+    assert label_of("ld.generic.1") == "load: unknown memory, 1 byte"
+    assert label_of("cp.async.shared.0") == "asynchronous copy: shared memory"
+
+
+def test_messages_lose_what_only_llvms_developers_read() -> None:
+    inlined = "'a' inlined into 'b' with (cost=10, threshold=225)"
+    assert plain_message(f"{inlined} at callsite b:2:15;") == "'a' inlined into 'b'"
+    asked = "'a' inlined into 'b' with (cost=always): always inline attribute at callsite b:1:3;"
+    assert plain_message(asked) == "'a' inlined into 'b' as an attribute asks"
+    missed = "'a' not inlined into 'b' because too costly to inline (cost=300, threshold=225)"
+    assert plain_message(missed) == missed
+    spills = (
+        "11 spills 2.569280e+05 total spills cost 24 reloads 1.029696e+06 total reloads cost 16 "
+        "virtual registers copies 3.426368e+06 total copies cost generated in loop"
+    )
+    assert plain_message(spills) == "11 spills, 24 reloads, 16 virtual registers copies in loop"
+
+
+@needs_native
+def test_functions_have_the_names_of_the_source() -> None:
+    names = Names()
+    assert names.short("_ZNK3Dim1XcvjEv") == "Dim::X::operator unsigned int"
+    assert names.short("_ZNK4Node4sizeEv") == "Node::size"
+    assert names.in_text("'_Z4walki' is called") == "'walk' is called"
+    assert names.place("dir/a.cu", 3, "_Z4walki") == "a.cu:3 in walk"
+    assert names.place("", 0, "mneme.run.block") == "mneme.run.block"
+
+
+def launch() -> tuple[RecordedExecution, KernelInstance]:
+    record = RecordedExecution.from_json(WALK)
+    return record, next(iter(record.values()))
+
+
+def test_a_tuned_variant_is_the_configuration_it_was_made_of(tmp_path: Path) -> None:
+    record, instance = launch()
+    config = ExperimentConfiguration(
+        grid=instance.grid_dim,
+        block=instance.block_dim,
+        passes="function(sroa)",
+        codegen_opt=1,
+        specialize=True,
+        set_launch_bounds=True,
+        max_threads=instance.block_dim.volume,
+        max_registers=40,
+    )
+    match = Match(grid=instance.grid_dim, block=instance.block_dim)
+    variant = make_variant(config, match, ("0",))
+    file = tmp_path / "tuned.json"
+    write_tuned_file(file, {record.kernel_name: TunedKernel(variants=(variant,))})
+    found = way_of(str(file), record, instance).configuration
+    assert found.passes == "function(sroa)"
+    assert (found.codegen_opt, found.max_registers, found.specialized_args) == (1, 40, "0")
+    assert (found.specialize, found.set_launch_bounds) == (True, True)
+    assert found.max_threads == instance.block_dim.volume
+
+
+def test_a_tuned_file_for_other_kernels_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "tuned.json"
+    config = ExperimentConfiguration()
+    write_tuned_file(file, {"_Z5otherv": TunedKernel(variants=(make_variant(config, Match()),))})
+    with pytest.raises(NotFound, match="has no variant for 'walk"):
+        way_of(str(file), *launch())
+
+
+@needs_native
+def test_the_best_of_results_and_one_of_their_trials_are_taken(tmp_path: Path) -> None:
+    record, instance = launch()
+    results = tmp_path / "results"
+    results.mkdir()
+    best = ExperimentConfiguration(
+        grid=instance.grid_dim, block=instance.block_dim, passes="function(sroa)"
+    )
+    facts = launch_facts(WALK, instance.dynamic_hash)
+    told = {"facts": facts, "trial": 4, "config": best.to_dict(), "metric": 1.0}
+    told |= {"best_metric": 1.0, "baseline_metric": 2.0, "opt_time": 0.1, "codegen_time": 0.1}
+    (results / "best.json").write_text(json.dumps(told))
+    assert way_of(str(results), record, instance).configuration.passes == "function(sroa)"
+    with pytest.raises(NotFound, match="has no trial 12"):
+        way_of(f"{results}@12", record, instance)
+    with pytest.raises(InvalidArgument, match="write the number"):
+        way_of(f"{results}@best", record, instance)
+    (results / "best.json").write_text(
+        json.dumps({**told, "facts": {**facts, "static_hash": "0" * 16}})
+    )
+    with pytest.raises(NotFound, match="holds no result for 'walk"):
+        way_of(str(results), record, instance)
+
+
+@needs_native
+@pytest.mark.compile
+def test_more_configurations_than_fit_are_refused() -> None:
+    done = explained(GOLDEN, "walk@1", *["default<O1>"] * 9)
+    assert done.returncode == ExitCode.INVALID_CONFIGURATION
+    assert "9 configurations do not fit side by side" in done.stderr
+
+
 @needs_native
 @pytest.mark.compile
 def test_two_pipelines_are_told_apart_for_a_gpu_that_is_not_there() -> None:
@@ -161,6 +292,8 @@ def test_the_text_fits_a_terminal_and_says_what_nobody_knows() -> None:
     assert lines[0] == "walk, compiled for cpu"
     for heading in ("Loops of the final IR", "Memory operations in the IR, each once", "Not known"):
         assert heading in lines
+    assert "Source lines: code of a GPU loses them" in done.stdout
+    done = explained(GOLDEN, "walk@1", "default<O1>", "--arch", "sm_90")
     assert "Source lines: the program was built without them" in done.stdout
 
 

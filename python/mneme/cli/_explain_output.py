@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["show_why"]
 
 _WIDTH = 80
-_LABEL = 34
+_WIDEST_LABEL, _CHANGE = 40, 9
 _WIDEST, _NARROWEST = 12, 7
+_PAIR = 2
 _MOST_REMARKS, _MOST_PASSES, _MOST_LOOPS = 24, 6, 12
 _SAYS_NOTHING = ("asm-printer", "prologepilog", "stack-frame-layout")
 _COUNTED = {
@@ -55,7 +56,10 @@ class _Text:
         self.letters = why.letters
         self.is_alone = len(why.builds) == 1
         self.names = Names()
-        self._column = max(_NARROWEST, min(_WIDEST, (_WIDTH - _LABEL) // (len(why.builds) + 1)))
+        count = len(why.builds)
+        self._column = max(_NARROWEST, min(_WIDEST, _WIDTH // 2 // (count + 1)))
+        change = _CHANGE if count == _PAIR else 0
+        self._label = min(_WIDEST_LABEL, _WIDTH - 2 - count * self._column - change)
 
     def title(self) -> None:
         why = self.why
@@ -93,12 +97,18 @@ class _Text:
             elif same:
                 text = ", ".join(f"{row.label.strip()} {row.texts[0]}" for row in same)
                 _paragraph(f"the same in all: {text}", "  ", "    ")
-        for letter, one in zip(self.letters, self.why.builds, strict=True):
-            text = limits_text(one, self.why.target)
-            _paragraph(text, "  " if self.is_alone else f"  {letter}  ", "     ")
+        texts = [limits_text(one, self.why.target) for one in self.why.builds]
+        if len(set(texts)) == 1:
+            _paragraph(texts[0], "  ", "     ")
+            return
+        for letter, text in zip(self.letters, texts, strict=True):
+            _paragraph(text, f"  {letter}  ", "     ")
 
     def memory(self) -> None:
         """Loads, stores and atomics, by the memory they are of."""
+        if self.why.accesses:
+            self._table("Memory operations in the PTX, each once", self.why.accesses)
+            return
         rows = [
             row
             for row in self.why.features
@@ -207,10 +217,10 @@ class _Text:
             self._line(row.label, row.texts, _change(row))
 
     def _line(self, label: str, values: Sequence[str], end: str = "") -> None:
-        width = max(_LABEL - 3, 10)
+        width = self._label
         text = f"{label[: width - 1] + '…' if len(label) > width else label:<{width}}"
         cells = "".join(f"{value:>{self._column}}" for value in values)
-        print_line(f"  {text}{cells}{end:>9}".rstrip())
+        print_line(f"  {text}{cells}{end:>{_CHANGE}}".rstrip())
 
 
 def _heading(text: str) -> None:
@@ -240,7 +250,7 @@ def _ms(seconds: float) -> str:
 
 def _change(row: Row) -> str:
     """Return how two numbers differ, "-40 %"; nothing for more."""
-    if len(row.values) != 2 or not row.differs:  # noqa: PLR2004 - a pair
+    if len(row.values) != _PAIR or not row.differs:
         return ""
     old, new = row.values
     if not old or new is None:

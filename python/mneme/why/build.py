@@ -10,6 +10,7 @@ from mneme.ir.features import code_features
 from mneme.measure.compile_apart import compile_apart
 from mneme.measure.compile_record import CompileOptions
 from mneme.programs.elf import code_bytes
+from mneme.why.accesses import accesses_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,6 +46,9 @@ class Build:
 
     features: Mapping[str, int]
     """As `mneme.ir.features` counts the final IR."""
+
+    accesses: Mapping[str, int]
+    """Memory operations of the assembly, as `mneme.why.accesses` counts them."""
 
     residency: Residency | None
     """None: not known for this target."""
@@ -84,6 +88,7 @@ class Build:
                 "limits": fits.limits,
             },
             "features": dict(self.features),
+            "accesses": dict(self.accesses),
             "remarks": [dict(one) for one in self.remarks],
             "remarks_left_out": self.remarks_left_out,
             "passes": [dict(one) for one in self.passes],
@@ -127,6 +132,7 @@ def build(
         target=str(told.get("target_cpu") or compiled.target),
         figures=_figures(compiled, fits),
         features=code_features(compiled.ir, compiled.kernel_name),
+        accesses=accesses_in(compiled.assembly),
         residency=fits,
         remarks=reasons["remarks"],
         remarks_left_out=reasons["remarks_left_out"],

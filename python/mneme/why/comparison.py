@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mneme.errors import CompileFailed
+from mneme.errors import CompileFailed, InvalidArgument
 from mneme.ir.features import FEATURES
 from mneme.recording.recorded_execution import RecordedExecution
+from mneme.why.accesses import label_of
 from mneme.why.build import build
 from mneme.why.loops import place_of
+from mneme.why.messages import AS_ASKED, plain_message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from mneme.why.build import Build
@@ -34,14 +36,16 @@ FIGURES = {
 # What decides before the rest; passes that are not named come behind those with 1.
 _RANKS = {
     **dict.fromkeys(("loop-vectorize", "loop-unroll", "transform-warning"), 0),
-    **dict.fromkeys(("inline", "regalloc", "loop-delete", "kernel-resource-usage"), 1),
+    **dict.fromkeys(("inline", "loop-delete", "kernel-resource-usage"), 1),
+    "tailcallelim": 8,
     "slp-vectorizer": 3,  # misses far more often than it succeeds
     **dict.fromkeys(("asm-printer", "prologepilog", "stack-frame-layout", "annotation-remarks"), 9),
 }
 _RANK = 2
+_MOST_WAYS = 8
 _NONE = "-"
 _KINDS = ("failure", "passed", "missed", "analysis")
-_KEY = ("pass", "kind", "message")
+_LAST = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +87,10 @@ class RemarkRow:
         """Return what comes first: smaller."""
         kind = str(self.remark["kind"])
         kinds = _KINDS.index(kind) if kind in _KINDS else len(_KINDS)
-        return (0 if kind == "failure" else _RANKS.get(self.remark["pass"], _RANK), kinds)
+        rank = _RANKS.get(self.remark["pass"], _RANK)
+        if kind == "failure" or AS_ASKED in self.remark["message"]:
+            rank = 0 if kind == "failure" else _LAST
+        return rank, kinds
 
     @property
     def place(self) -> tuple[str, int, str]:
@@ -147,18 +154,23 @@ class Why:
         return [row for row in rows if any(row.values)]
 
     @property
+    def accesses(self) -> list[Row]:
+        """The memory operations of the assembly, where it is known how it is written."""
+        return self._counted([one.accesses for one in self.builds], label_of)
+
+    @property
     def statistics(self) -> list[Row] | None:
         """What LLVM counted; None if it was built not to."""
         known = [one.statistics for one in self.builds if one.statistics is not None]
         if not known:
             return None
-        names = sorted({name for one in known for name in one})
+        return self._counted([one.statistics or {} for one in self.builds], str)
+
+    @staticmethod
+    def _counted(counts: Sequence[Mapping[str, int]], label: Callable[[str], str]) -> list[Row]:
+        names = sorted({name for one in counts for name in one})
         return [
-            Row(
-                key=name,
-                label=name,
-                values=[(one.statistics or {}).get(name, 0) for one in self.builds],
-            )
+            Row(key=name, label=label(name), values=[one.get(name, 0) for one in counts])
             for name in names
         ]
 
@@ -169,8 +181,9 @@ class Why:
         texts: dict[tuple[Any, ...], Mapping[str, Any]] = {}
         for number, one in enumerate(self.builds):
             for remark in one.remarks:
-                key = (place_of(remark), *(remark[part] for part in _KEY))
-                texts.setdefault(key, remark)
+                text = plain_message(remark["message"])
+                key = (place_of(remark), remark["pass"], remark["kind"], text)
+                texts.setdefault(key, {**remark, "message": text})
                 found.setdefault(key, [0] * len(self.builds))[number] += remark["count"]
         rows = [RemarkRow(remark=texts[key], counts=counts) for key, counts in found.items()]
         return sorted(rows, key=lambda row: (not row.differs, row.rank, row.place))
@@ -206,13 +219,14 @@ class Why:
             "differences": {
                 "figures": {row.key: row.values for row in self.figures if row.differs},
                 "features": {row.key: row.values for row in self.features if row.differs},
+                "accesses": {row.key: row.values for row in self.accesses if row.differs},
                 "llvm_statistics": None
                 if statistics is None
                 else {row.key: row.values for row in statistics if row.differs},
                 "remarks": [
                     {
                         **dict(zip(("file", "line", "function"), row.place, strict=True)),
-                        **{part: row.remark[part] for part in _KEY},
+                        **{part: row.remark[part] for part in ("pass", "kind", "message")},
                         "counts": list(row.counts),
                     }
                     for row in self.remarks
@@ -245,8 +259,12 @@ def explain_builds(
 
     Raises:
         CompileFailed: If none can be compiled.
-        InvalidArgument: For an unknown target or option.
+        InvalidArgument: For an unknown target or option, and for more than eight configurations.
     """
+    if len(ways) > _MOST_WAYS:
+        raise InvalidArgument(
+            f"{len(ways)} configurations do not fit side by side; explain {_MOST_WAYS} at most"
+        )
     record = RecordedExecution.from_json(database)
     builds: list[Build] = []
     failed: list[tuple[str, str]] = []

@@ -10,6 +10,10 @@ from mneme.source_place import places_in_tables
 __all__ = ["Names"]
 
 _MANGLED = re.compile(r"\b_Z\w+")
+_CONVERSION = re.compile(r"\boperator [\w ]+")
+_BLANK = "\N{NO-BREAK SPACE}"
+# What stands behind the parameters of a member function.
+_ENDS = re.compile(r"\)(?: const| volatile| &&?)+$")
 
 
 class Names:
@@ -24,7 +28,10 @@ class Names:
         if mangled not in self._known:
             from mneme import _native  # noqa: PLC0415 - loads native code
 
-            self._known[mangled] = short_name(_native.demangle(mangled) or mangled)
+            name = _ENDS.sub(")", _native.demangle(mangled) or mangled)
+            # The name of a conversion has blanks: "operator unsigned int".
+            whole = _CONVERSION.sub(lambda found: found[0].replace(" ", _BLANK), name)
+            self._known[mangled] = short_name(whole).replace(_BLANK, " ")
         return self._known[mangled]
 
     def in_text(self, text: str) -> str:

@@ -62,7 +62,7 @@ def write_page(why: Why, path: Path) -> None:
 def _content(why: Why) -> dict[str, Any]:
     names = Names()
     builds = list(zip(why.letters, why.builds, strict=True))
-    rows = [*why.figures, *why.features]
+    rows = [*why.figures, *why.accesses, *why.features]
     statistics = why.statistics or []
     return {
         "title": names.short(why.record.kernel_name),

@@ -15,6 +15,11 @@ _ROOFLINE = (
     "time. Flops a byte are those of one round of an innermost loop as its IR says, each "
     "instruction once, and bytes that a thread asks for, whatever caches answer."
 )
+_NO_LINES = "Source lines: the program was built without them; -gline-tables-only keeps them."
+_NO_LINES_ON_CPU = (
+    "Source lines: code of a GPU loses them on its way to the processor; name the GPU with --arch, "
+    "and build the program with -gline-tables-only."
+)
 
 
 def limits_text(build: Build, target: str) -> str:
@@ -43,9 +48,7 @@ def unknown_sentences(why: Why) -> list[str]:
             "LLVM's statistics: this LLVM was built without them (LLVM_FORCE_ENABLE_STATS)."
         )
     if not any(remark["line"] for one in why.builds for remark in one.remarks):
-        told.append(
-            "Source lines: the program was built without them; -gline-tables-only keeps them."
-        )
+        told.append(_NO_LINES_ON_CPU if why.target.startswith("cpu") else _NO_LINES)
     left_out = sum(one.remarks_left_out for one in why.builds)
     if left_out:
         told.append(f"{left_out} remarks: there were too many to keep.")
