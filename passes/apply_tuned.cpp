@@ -97,6 +97,7 @@ void collectLeftovers(const tuned::Variant& variant, llvm::StringRef pipeline,
     leftovers.insert(deployed " " + std::to_string(variant.member));
 #include "runtime/core/abi/knobs.def"
   for (const auto& [what, texts] : {std::pair("pass plugins", &variant.passPlugins),
+                                    {"another LLVM", &variant.llvm},
                                     {"options of LLVM", &variant.llvmOptions},
                                     {"options of ptxas", &variant.assemblerOptions}})
     if (!texts->empty())

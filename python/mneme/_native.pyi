@@ -177,13 +177,23 @@ def llvm_passes() -> str:
     a key is missing where LLVM has no such passes.
     """
 
-def check_passes(passes: str, pass_plugins: str = "", llvm_options: str = "") -> None:
+def other_compiler(path: str) -> str:
+    """Return what configurations call a kernel compiler: the path of its library, "@" and a hash.
+
+    Raises:
+        InvalidArgument: If there is no such file.
+    """
+
+def check_passes(
+    passes: str, pass_plugins: str = "", llvm_options: str = "", llvm: str = ""
+) -> None:
     """Check a pass pipeline, and options of LLVM.
 
     Args:
         passes: The pipeline.
         pass_plugins: As of `compile_ir`; they are loaded in a process of their own.
         llvm_options: As of `compile_ir`.
+        llvm: As of `compile_ir`.
 
     Raises:
         InvalidArgument: Naming the pass, or the option, that neither LLVM nor a plugin knows.
@@ -285,6 +295,7 @@ def compile_ir(
     assembler_options: str = "",
     llvm_options: str = "",
     pass_plugins: str = "",
+    llvm: str = "",
     want_ir: bool = False,
     want_assembly: bool = False,
     want_shape: bool = False,
@@ -318,6 +329,7 @@ def compile_ir(
         assembler_options: Further options for ptxas. GPU targets only.
         llvm_options: Options of LLVM, separated by blanks.
         pass_plugins: Files of pass plugins, as `pass_plugin` returns them, divided by ':'.
+        llvm: The kernel compiler of another LLVM, as `other_compiler` returns it.
         want_ir: Return the final IR.
         want_assembly: Return the final assembly.
         want_shape: Tell in the statistics how the code is built (runtime/compiler/module/code_shape.h).

@@ -1,4 +1,4 @@
-"""Knobs that are texts and change the code alone: pass plugins, options of LLVM and of ptxas."""
+"""Knobs that are texts and change the code alone: pass plugins, the LLVM, and options."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ __all__ = [
     "CODE_TEXTS",
     "CodeText",
     "SearchedCodeTexts",
+    "compiler_text",
     "plugin_files",
     "plugin_names",
     "present_plugins",
@@ -66,6 +67,15 @@ CODE_TEXTS: Final = (
         text="An LLVM pass plugin, whose passes pipelines can name; may be repeated.",
     ),
     CodeText(
+        key="llvm",
+        deployed="Llvm",
+        option="--llvm",
+        metavar="LLVM",
+        between=":",
+        label="LLVM",
+        text="Another LLVM that compiles: a name or prefix of 'mneme compiler ls'.",
+    ),
+    CodeText(
         key="llvm_options",
         deployed="LlvmOptions",
         option="--mllvm",
@@ -104,6 +114,12 @@ class SearchedCodeTexts:
         "Passes of the plugins to choose from: my-pass, or my-pass,* before the pipeline only.",
         shown="those that the plugins say",
         metavar="P...",
+    )
+    llvm: Sequence[str] = option(
+        (),
+        _SPACE,
+        "Another LLVM to choose, of 'mneme compiler ls'; may be repeated.",
+        metavar="LLVM",
     )
     llvm_options: Sequence[str] = option(
         (),
@@ -172,7 +188,7 @@ def taken_texts(told: Mapping[str, Iterable[str] | None]) -> dict[str, str]:
     """Return the values of CODE_TEXTS by key, of what repeated options said.
 
     Raises:
-        InvalidArgument: As `plugin_files`, and for an option without a name.
+        InvalidArgument: As `plugin_files` and `compiler_text`, and for an option without a name.
     """
     found = {}
     for one in CODE_TEXTS:
@@ -180,11 +196,30 @@ def taken_texts(told: Mapping[str, Iterable[str] | None]) -> dict[str, str]:
         if one.key == "pass_plugins":
             found[one.key] = plugin_files(parts)
             continue
+        if one.key == "llvm":
+            found[one.key] = compiler_text(parts)
+            continue
         for part in parts:
             if not part.strip(" -"):
                 raise InvalidArgument(f"{one.option} is '{part}', which is not an option")
         found[one.key] = one.between.join(part.strip() for part in parts)
     return found
+
+
+def compiler_text(told: Sequence[str]) -> str:
+    """Return what configurations call the kernel compiler of another LLVM; empty for none.
+
+    Raises:
+        InvalidArgument: If several are named, or there is no such compiler.
+    """
+    if len(told) > 1:
+        raise InvalidArgument(f"--llvm names {' and '.join(told)}; one configuration has one LLVM")
+    if not told or _hash_of(told[0]):
+        return "".join(told)
+    from mneme import _native  # noqa: PLC0415 - loads native code
+    from mneme.other_compilers import library_of  # noqa: PLC0415 - seldom needed
+
+    return _native.other_compiler(str(library_of(told[0])))
 
 
 def _hash_of(text: str) -> str:

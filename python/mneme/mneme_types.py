@@ -140,6 +140,9 @@ class ExperimentConfiguration(CodeNumbers):
     pass_plugins: str = field(default="", metadata={_OWN: True})
     """Files of LLVM pass plugins, as `mneme.code_texts.plugin_files` says them."""
 
+    llvm: str = field(default="", metadata={_OWN: True})
+    """The kernel compiler of another LLVM, as `mneme compiler ls` lists it."""
+
     llvm_options: str = field(default="", metadata={_OWN: True})
     """Options of LLVM, divided by blanks."""
 

@@ -11,6 +11,7 @@
 #include "runtime/compiler/service/client.h"
 #include "runtime/compiler/service/configuration.h"
 #include "runtime/compiler/service/disk_cache.h"
+#include "runtime/compiler/service/other_compiler.h"
 #include "runtime/compiler/service/pass_plugin_files.h"
 #include "runtime/compiler/service/service.h"
 #include "runtime/core/base/hash.h"
@@ -51,8 +52,8 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
                    const std::map<std::string, uint64_t>& placedGlobals,
                    const std::map<std::string, uint32_t>& codeNumbers,
                    const std::string& assemblerOptions, const std::string& llvmOptions,
-                   const std::string& passPlugins, bool wantIr, bool wantAssembly, bool wantShape,
-                   bool useCache, double apartSeconds) {
+                   const std::string& passPlugins, const std::string& llvm, bool wantIr,
+                   bool wantAssembly, bool wantShape, bool useCache, double apartSeconds) {
   compile::Request request;
   for (const py::bytes& bytes : modules)
     request.modules.push_back(fromBytes(bytes));
@@ -84,6 +85,7 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
   request.assemblerOptions = assemblerOptions;
   request.llvmOptions = llvmOptions;
   request.plugins = compile::passPluginsIn(passPlugins);
+  request.compiler = llvm;
   request.wantIr = wantIr;
   request.wantAssembly = wantAssembly;
   request.wantShape = wantShape;
@@ -128,13 +130,14 @@ void bindCompile(py::module_& module) {
   module.def("llvm_passes", &compile::passNamesJson, py::call_guard<py::gil_scoped_release>());
   module.def(
       "check_passes",
-      [](const std::string& passes, const std::string& plugins, const std::string& llvmOptions) {
-        if (plugins.empty() && llvmOptions.empty())
+      [](const std::string& passes, const std::string& plugins, const std::string& llvmOptions,
+         const std::string& llvm) {
+        if (plugins.empty() && llvmOptions.empty() && llvm.empty())
           compile::checkPasses(passes);
         else
-          compile::checkPassesOf(compile::passPluginsIn(plugins), passes, llvmOptions);
+          compile::checkPassesOf(compile::passPluginsIn(plugins), passes, llvmOptions, llvm);
       },
-      arg("passes"), arg("pass_plugins") = "", arg("llvm_options") = "",
+      arg("passes"), arg("pass_plugins") = "", arg("llvm_options") = "", arg("llvm") = "",
       py::call_guard<py::gil_scoped_release>());
   module.def(
       "ir_to_text", [](const py::bytes& ir) { return toText(compile::irToText(fromBytes(ir))); },
@@ -143,6 +146,7 @@ void bindCompile(py::module_& module) {
       "ir_to_bitcode",
       [](const py::bytes& ir) { return toBytes(compile::irToBitcode(fromBytes(ir))); }, arg("ir"));
   module.def("pass_plugin", &compile::passPluginText, arg("path"));
+  module.def("other_compiler", &compile::compilerText, arg("path"));
   const Dims one = {1, 1, 1};
   module.def("cache_directory", &cacheDirectory);
   module.def(
@@ -174,9 +178,9 @@ void bindCompile(py::module_& module) {
              arg("specialized_contents") = std::map<uint32_t, std::pair<int32_t, py::bytes>>(),
              arg("options_json") = "", arg("placed_globals") = std::map<std::string, uint64_t>(),
              arg("code_numbers") = std::map<std::string, uint32_t>(), arg("assembler_options") = "",
-             arg("llvm_options") = "", arg("pass_plugins") = "", arg("want_ir") = false,
-             arg("want_assembly") = false, arg("want_shape") = false, arg("use_cache") = true,
-             arg("apart_seconds") = 0.0);
+             arg("llvm_options") = "", arg("pass_plugins") = "", arg("llvm") = "",
+             arg("want_ir") = false, arg("want_assembly") = false, arg("want_shape") = false,
+             arg("use_cache") = true, arg("apart_seconds") = 0.0);
 }
 
 } // namespace mneme::bindings

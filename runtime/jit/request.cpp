@@ -19,6 +19,7 @@ compile::Knobs knobsOf(const tuned::Variant& variant, const mneme_dim3& block, b
   knobs.member = variant.member;
 #include "runtime/core/abi/knobs.def"
   knobs.passPlugins = variant.passPlugins;
+  knobs.llvm = variant.llvm;
   knobs.llvmOptions = variant.llvmOptions;
   knobs.assemblerOptions = variant.assemblerOptions;
   const uint64_t threads = tuned::volume(block).value_or(0);
@@ -156,6 +157,8 @@ uint64_t requestHash(const KernelCode& code, const compile::Request& request) {
   }
   for (const compile::PassPlugin& plugin : request.plugins)
     key += plugin.path + '=' + std::to_string(plugin.contentHash) + ' ';
+  if (!request.compiler.empty())
+    key += "compiler " + request.compiler + ' ';
   if (!request.llvmOptions.empty())
     key += "LLVM " + request.llvmOptions + ' ';
   if (!request.assemblerOptions.empty())

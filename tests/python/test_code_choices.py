@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from launch_samples import GPU, kernel
-from mneme.code_texts import CODE_TEXTS, plugin_files, plugin_names, taken_texts
+from mneme.code_texts import CODE_TEXTS, compiler_text, plugin_files, plugin_names, taken_texts
 from mneme.errors import InvalidArgument
 from mneme.install.paths import library
 from mneme.mneme_types import ExperimentConfiguration
@@ -107,6 +107,15 @@ def test_options_are_dimensions_of_a_search_and_fixed_ones_are_in_all() -> None:
     assert next(iter(space.dimensions()["llvm_options unroll-threshold"].values())) == ""
 
 
+def test_another_llvm_is_a_choice_and_the_baseline_has_ours() -> None:
+    other = str(library("libmneme_compile.so"))
+    text = compiler_text([other])
+    assert {one.llvm for one in drawn(llvm=[other, text])} == {"", text}
+    space = BuiltinTuneSearchSpace(kernel(), limits=GPU, llvm=[other])
+    assert space.baseline().llvm == ""
+    assert list(space.dimensions()["llvm"].values()) == ["", text]
+
+
 def test_without_them_a_space_has_no_such_dimension() -> None:
     names = " ".join(BuiltinTuneSearchSpace(kernel(), limits=GPU).dimensions())
     assert "llvm" not in names
@@ -149,7 +158,7 @@ def test_repeated_options_become_the_texts_of_a_configuration() -> None:
     assert plugin_files([texts["pass_plugins"]]) == texts["pass_plugins"]
     with pytest.raises(InvalidArgument, match="--mllvm is '--', which is not an option"):
         taken_texts({"llvm_options": ["--"]})
-    plugins, llvm, ptxas = CODE_TEXTS
+    plugins, _, llvm, ptxas = CODE_TEXTS
     assert plugins.options("/a@1:/b") == ["--pass-plugin=/a@1", "--pass-plugin=/b"]
     assert llvm.options("a=1 b") == ["--mllvm=a=1", "--mllvm=b"]
     assert ptxas.options("") == []

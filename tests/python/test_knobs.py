@@ -20,7 +20,7 @@ from launch_samples import kernel
 from mneme import _native
 from mneme.cli._suggest_output import command_of
 from mneme.cli.app import make_app
-from mneme.code_texts import CODE_TEXTS, plugin_files
+from mneme.code_texts import CODE_TEXTS, compiler_text, plugin_files
 from mneme.deploy.tuned_kernels import make_variant
 from mneme.deploy.tuned_variant import Match, TunedVariant
 from mneme.devices import DeviceLimits
@@ -93,6 +93,7 @@ VALUES_SAID = {
     "passes": "default<O1>",
     "specialized_args": "1",
     "pass_plugins": PLUGIN,
+    "llvm": compiler_text([str(library("libmneme_compile_plugins.so"))]),
     "llvm_options": "unroll-threshold=100",
     "assembler_options": "--fmad=false",
 }

@@ -225,6 +225,8 @@ def _print_summary(comparison: Comparison) -> None:
             verdicts_text(one),
         )
     _console.print_table(table)
+    for line in comparison.compilers:
+        _console.print_line(line)
 
 
 def verdicts_text(summary: VariantSummary) -> str:

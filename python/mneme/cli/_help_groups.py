@@ -46,7 +46,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "Code": (
             *("specialize", "specialized_args", "specialize_dims", "set_launch_bounds"),
             *("max_threads", "min_blocks_per_sm", "max_registers", "codegen_opt", "ir"),
-            *("pass_plugins", "llvm_options", "assembler_options"),
+            *("pass_plugins", "llvm", "llvm_options", "assembler_options"),
         ),
         "Measuring and verifying": (
             *("iterations", "warmup", "confidence", "max_iterations", "time_budget", "cold_l2"),
@@ -59,7 +59,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "Code": (
             *("arch", "specialize", "specialized_args", "specialize_dims", "set_launch_bounds"),
             *("max_threads", "min_blocks_per_sm", "max_registers", "codegen_opt"),
-            *("pass_plugins", "llvm_options", "assembler_options", "code_object_version"),
+            *("pass_plugins", "llvm", "llvm_options", "assembler_options", "code_object_version"),
         ),
         "Files": ("output", "ptx", "ll", "cache"),
     },
@@ -74,7 +74,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "What is looked for": ("symptom", "than", "arch"),
         "Code": (
             *("specialize", "specialize_dims", "max_registers", "codegen_opt"),
-            *("pass_plugins", "llvm_options", "assembler_options"),
+            *("pass_plugins", "llvm", "llvm_options", "assembler_options"),
         ),
         "Measuring and verifying": ("iterations", "timeout", "tolerance", "device"),
         "What is written": ("output", "json"),

@@ -57,7 +57,7 @@ def tell_apart(
         words: RECORDING, KERNEL and PASSES in this order, each of which may be missing.
         database: The recording, if an option names it.
         has_passes: Whether the verb takes PASSES.
-        has_plugins: Whether plugins bring passes that LLVM does not know.
+        has_plugins: Whether plugins, or another LLVM, have passes that mneme's LLVM does not know.
 
     Raises:
         typer.BadParameter: If no recording is named, or there is a word too much.

@@ -116,7 +116,7 @@ def _why_failed(config: ExperimentConfiguration, result: ExperimentResult) -> Ex
 
     if result.error.startswith(_INVALID):
         return ExitCode.INVALID_CONFIGURATION
-    if config.pass_plugins:
+    if config.pass_plugins or config.llvm:
         return ExitCode.REPLAY_FAILED
     try:
         _native.check_passes(config.passes)

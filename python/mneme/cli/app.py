@@ -39,6 +39,7 @@ _VERBS = {
     "bisect": ("bisect.bisect", _LOOK, "mneme bisect recording spmv 'default<O3>,my-pass'"),
     "devices": ("devices.devices", _LOOK, "mneme devices --json"),
     "doctor": ("doctor.doctor", _LOOK, "mneme doctor"),
+    "compiler": ("compiler.compiler", _LOOK, "mneme compiler add /usr/lib/llvm-19"),
     "config": ("config.config", _LOOK, "cmake -S . -B build $(mneme config cmake-args)"),
     "optimize": ("optimize.optimize", _TUNE, "mneme optimize --budget 10m -- ./app input.dat"),
     "compare": ("compare.compare", _TUNE, "mneme compare recordings --passes 'default<O2>'"),

@@ -156,7 +156,7 @@ def bisect(
         *(recording, kernel, passes),
         database=record_database,
         has_passes=True,
-        has_plugins=bool(texts["pass_plugins"]),
+        has_plugins=bool(texts["pass_plugins"] or texts["llvm"]),
     )
     if words.passes is None:
         raise typer.BadParameter("no pipeline is named; say PASSES, as in 'default<O3>'")

@@ -131,7 +131,7 @@ def compile_kernel(
         *(recording, kernel, passes),
         database=record_database,
         has_passes=True,
-        has_plugins=bool(texts["pass_plugins"]),
+        has_plugins=bool(texts["pass_plugins"] or texts["llvm"]),
     )
     passes = "default<O3>" if words.passes is None else words.passes
     told = {name: value for name, value in knobs.items() if value is not None}

@@ -268,7 +268,7 @@ def replay(
         *(recording, kernel, passes),
         database=record_database,
         has_passes=True,
-        has_plugins=bool(ctx.params.get("pass_plugins")),
+        has_plugins=bool(ctx.params.get("pass_plugins") or ctx.params.get("llvm")),
     )
     changes = changes_of({**ctx.params, "passes": words.passes})
     how = HowToReplay(

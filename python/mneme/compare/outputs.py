@@ -30,7 +30,7 @@ def markdown_text(comparison: Comparison) -> str:
     """Return the summary, regressions, gains and failures as tables."""
     parts = [
         f"### mneme compare: {len(comparison.results)} kernels on {comparison.head['device']}",
-        _what_ratios_are(comparison),
+        " ".join((_what_ratios_are(comparison), *(f"{one}." for one in comparison.compilers))),
         _table(
             ("variant", "geometric mean", "kernels"),
             [

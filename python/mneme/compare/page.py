@@ -273,7 +273,7 @@ def _environment(comparison: Comparison) -> list[tuple[str, str]]:
     return [
         ("device", f"{head['device']} ({', '.join(identity['devices'])})"),
         ("target", str(head["target"])),
-        ("LLVM", str(head["compiler"])),
+        ("LLVM", "; ".join(comparison.compilers) or str(head["compiler"])),
         ("mneme", str(head["mneme"])),
         ("started", str(head["started"])),
         ("rounds", str(comparison.rounds)),

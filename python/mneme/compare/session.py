@@ -15,6 +15,7 @@ from mneme.compare.summary import Comparison
 from mneme.devices import device_limits
 from mneme.errors import BackendUnavailable, InternalError, MnemeError
 from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions, devices_to_use
+from mneme.other_compilers import compiler_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,6 +123,11 @@ def _head(options: CompareOptions, rounds: int, devices: Sequence[str]) -> dict[
         "identity": options.identity(rounds, devices),
         "mneme": __version__,
         "compiler": _compiler(_native.compiler_version()),
+        "compilers": {
+            one.name: compiler_facts(text)
+            for one in options.variants
+            if (text := one.changes.values.get("llvm"))
+        },
         "device": device_limits(devices[0]).name or devices[0],
         "target": device_limits(devices[0]).target,
         "false_discovery": options.false_discovery,

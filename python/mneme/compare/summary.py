@@ -12,7 +12,7 @@ from mneme.compare.statistics import GeometricMean, discoveries, geometric_mean,
 from mneme.session.rounds import FEWEST_ROUNDS, median_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from mneme.compare.results import CaseResult, Outcome
@@ -135,6 +135,16 @@ class Comparison:
     def others(self) -> list[str]:
         """The names of the variants that are compared with it."""
         return [one.name for one in self.variants[1:]]
+
+    @property
+    def compilers(self) -> list[str]:
+        """Sentences that say which LLVM compiled which variants, where there are several."""
+        others: dict[str, Any] = self.head.get("compilers", {})
+        usual = ", ".join(one.name for one in self.variants if one.name not in others)
+        told = [f"{name}: {_llvm(facts)}" for name, facts in others.items()]
+        return (
+            [*([f"{usual}: LLVM {self.head['compiler']}"] if usual else []), *told] if told else []
+        )
 
     @cached_property
     def names(self) -> list[str]:
@@ -276,3 +286,12 @@ def median_of(times: Sequence[float]) -> float | None:
     ordered = sorted(times)
     middle = len(ordered) // 2
     return (ordered[middle] + ordered[~middle]) / 2 if ordered else None
+
+
+def _llvm(facts: Mapping[str, Any]) -> str:
+    """Return which LLVM a compiler holds, as far as it is known."""
+    if "llvm" not in facts:
+        return f"the LLVM of {facts['library']}"
+    more = [f"commit {facts['commit'][:12]}"] if facts["commit"] else []
+    more += ["with assertions"] if facts["assertions"] else []
+    return f"LLVM {facts['llvm']}" + (f" ({', '.join(more)})" if more else "")

@@ -88,6 +88,7 @@ _CONFIGURATION = (
     _count("min_blocks_per_sm", "blocks that have to fit on a multiprocessor", "blocks"),
     *(_count(one.key, f"{one.label}; 0: no limit") for one in CODE_NUMBERS),
     _text("pass_plugins", "files of LLVM pass plugins; missing without"),
+    _text("llvm", "the kernel compiler of another LLVM; missing without"),
     _text("llvm_options", "options of LLVM; missing without"),
     _text("assembler_options", "options of ptxas; missing without"),
     _flag("prune", "what the kernel does not reach was dropped"),
@@ -213,7 +214,7 @@ CONFIGURATION_FIELDS: Final = {
     for name in (
         *("passes", "codegen_opt", "shared_mem", "specialize", "specialized_args"),
         *("specialize_dims", "set_launch_bounds", "max_threads", "min_blocks_per_sm"),
-        *("pass_plugins", "llvm_options", "assembler_options"),
+        *("pass_plugins", "llvm", "llvm_options", "assembler_options"),
         *("prune", "internalize", *(one.key for one in CODE_NUMBERS)),
     )
 }

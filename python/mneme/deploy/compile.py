@@ -60,7 +60,7 @@ def _why_not(variant: TunedVariant, program: EmbeddedKernel) -> str:
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     try:
-        if not variant.pass_plugins:  # they bring names of their own
+        if not (variant.pass_plugins or variant.llvm):  # they have names of their own
             _native.check_passes(variant.pipeline)
     except MnemeError as error:
         return f": {error}"

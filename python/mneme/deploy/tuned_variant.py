@@ -297,6 +297,9 @@ class TunedVariant(FixedCodeNumbers):
     pass_plugins: str = ""
     """Files of LLVM pass plugins, as in configurations."""
 
+    llvm: str = ""
+    """The kernel compiler of another LLVM, as in configurations."""
+
     llvm_options: str = ""
     """Options of LLVM, divided by blanks."""
 

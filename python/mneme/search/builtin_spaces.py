@@ -137,6 +137,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
                 with_unrolling(pipeline, params["unroll"]), params.get(_PLUGIN_PASSES, "")
             ),
             pass_plugins=self._plugins_for(pipeline, params.get(_PLUGIN_PASSES, "")),
+            llvm=params.get("llvm", ""),
             codegen_opt=params["codegen_opt"],
             specialized_args=params.get("specialized_args", ""),
             **{one.key: params[one.key] for one in CODE_NUMBERS},
@@ -276,6 +277,8 @@ class BuiltinTuneSearchSpace(SearchSpace):
         ]
         if self._plugins:
             params.append(_choice(_PLUGIN_PASSES, self._plugin_choices))
+        if options.llvm:
+            params.append(_choice("llvm", options.llvms()))
         params += [
             _choice(f"{field} {name}", values)
             for field, (_, chosen) in self._code_options.items()

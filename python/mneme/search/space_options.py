@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from mneme.arguments import argument_paths
-from mneme.code_texts import plugin_files, taken_texts
+from mneme.code_texts import compiler_text, plugin_files, taken_texts
 from mneme.errors import InvalidArgument
 from mneme.knobs import CODE_NUMBERS, SearchedCodeNumbers
 from mneme.search.code_choices import check_llvm_options, option_choices, plugin_choices
@@ -181,6 +181,9 @@ class SpaceOptions(SearchedCodeNumbers):
     """Their passes to choose from, in or without a place: "my-pass", "my-pass,*", "*,my-pass".
     Empty: those the plugins say."""
 
+    llvm: str | Sequence[str] = ()
+    """Other LLVMs to choose from, as `--llvm` names them, besides mneme's own."""
+
     llvm_options: str | Sequence[str] = ()
     """Options of LLVM for all configurations but the baseline."""
 
@@ -263,6 +266,10 @@ class SpaceOptions(SearchedCodeNumbers):
     def plugin_choices(self) -> list[str]:
         """Return what is chosen of plugins; see `code_choices.plugin_choices`."""
         return plugin_choices(self.plugins(), _listed(self.plugin_passes))
+
+    def llvms(self) -> list[str]:
+        """Return the LLVMs to choose from as configurations name them, mneme's own first."""
+        return list(dict.fromkeys(("", *(compiler_text([one]) for one in _listed(self.llvm)))))
 
     def code_options(self) -> dict[str, tuple[str, dict[str, list[str]]]]:
         """Return fixed options, and choices by name, of LLVM and ptxas by field of configurations.

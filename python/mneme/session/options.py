@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.code_texts import SearchedCodeTexts, plugin_files
+from mneme.code_texts import SearchedCodeTexts, compiler_text, plugin_files
 from mneme.errors import InvalidArgument
 from mneme.files.redaction import redacted
 from mneme.knobs import SearchedCodeNumbers
@@ -387,6 +387,7 @@ class TuneOptions(SearchedCodeTexts, SearchedCodeNumbers):
             Tolerance.parse(text)
         # By content: what goes on later finds out whether they are the same.
         self.pass_plugins = tuple(plugin_files([one]) for one in self.pass_plugins)
+        self.llvm = tuple(compiler_text([one]) for one in self.llvm)
         self._check_numbers()
         self._check_objectives()
         self._check_trials()

@@ -20,6 +20,7 @@ __all__ = ["check_trusted", "is_own"]
 # Options that load code, or can name files for LLVM and ptxas to write.
 _REPEATED = {
     "pass_plugins": "--pass-plugin",
+    "llvm": "--llvm",
     "llvm_options": "--mllvm",
     "llvm_choices": "--mllvm-choice",
     "assembler_options": "--ptxas",

@@ -87,6 +87,9 @@ struct Request {
   std::string symbol;
   std::vector<LambdaValue> lambdaValues;
   std::vector<PassPlugin> plugins;
+  /// compilerText() of the kernel compiler of another LLVM, which service.h uses; client.h does
+  /// not.
+  std::string compiler = {};
   uint32_t timeTraceGrain = 0;    ///< microseconds; 0: no time trace
   uint32_t codeObjectVersion = 0; ///< for AMD GPUs: 4, 5 or 6; 0: what the modules were built for
   bool wantStages = false;        ///< IR before and after specialisation

@@ -80,6 +80,7 @@ Request toRequest(KernelSource source, const Knobs& knobs, const mneme_dim3& gri
   request.member = knobs.member;
 #include "runtime/core/abi/knobs.def"
   request.plugins = passPluginsIn(knobs.passPlugins);
+  request.compiler = knobs.llvm;
   request.llvmOptions = knobs.llvmOptions;
   request.assemblerOptions = knobs.assemblerOptions;
   if (knobs.setLaunchBounds)

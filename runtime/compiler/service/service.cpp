@@ -13,6 +13,7 @@
 #include "runtime/compiler/service/disk_cache.h"
 #include "runtime/compiler/service/library_identity.h"
 #include "runtime/compiler/service/messages.h"
+#include "runtime/compiler/service/other_compiler.h"
 #include "runtime/compiler/service/pass_plugin_files.h"
 #include "runtime/compiler/service/source.h"
 #include "runtime/compiler/service/turn.h"
@@ -93,6 +94,10 @@ Reply ask(const CompilerCommand& command, const std::string& request, double tim
   }
 }
 
+std::string libraryFor(const Request& request) {
+  return request.compiler.empty() ? compileLibraryPath() : compilerPathIn(request.compiler);
+}
+
 /// A process keeps the first plugins it has loaded: others get one of their own.
 std::string textOf(const std::vector<PassPlugin>& plugins) {
   std::string text;
@@ -130,7 +135,7 @@ std::optional<Result> upToDate(const CacheLevels& levels, const Hash128& key) {
 }
 
 Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
-  const std::string library = compileLibraryPath();
+  const std::string library = libraryFor(request);
   const std::string identity = compilerIdentity(library);
   if (identity.empty())
     throw ProcessError(ErrorCode::NotFound,
@@ -166,7 +171,7 @@ std::optional<Result> stored(const Request& request, const ServiceOptions& optio
   const CacheLevels levels(options.levels, options.cacheDirectory, options.cacheBytes,
                            request.cacheName);
   const std::string identity =
-      levels.isEmpty() ? std::string() : compilerIdentity(compileLibraryPath());
+      levels.isEmpty() ? std::string() : compilerIdentity(libraryFor(request));
   return identity.empty() ? std::nullopt : upToDate(levels, cacheKey(request, identity));
 }
 
@@ -190,7 +195,7 @@ Result compileApart(const Request& request, const ServiceOptions& options) {
 }
 
 Result compileForReplay(const Request& request, bool useCache) {
-  if (request.plugins.empty())
+  if (request.plugins.empty() && request.compiler.empty())
     return useCache ? compileCached(request) : compile(request);
   ServiceOptions options{.cacheDirectory = {}, .cacheBytes = cacheBytesLimit()};
   options.timeoutSeconds = replayTimeout();
@@ -200,12 +205,13 @@ Result compileForReplay(const Request& request, bool useCache) {
 }
 
 void checkPassesOf(const std::vector<PassPlugin>& plugins, const std::string& passes,
-                   const std::string& llvmOptions) {
+                   const std::string& llvmOptions, const std::string& compiler) {
   Request request;
   request.modules.emplace_back();
   request.passes = passes;
   request.plugins = plugins;
   request.llvmOptions = llvmOptions;
+  request.compiler = compiler;
   request.wantCheck = true;
   compileForReplay(request, /*useCache=*/false);
 }

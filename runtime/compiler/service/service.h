@@ -49,11 +49,11 @@ Result compileApart(const Request& request, const ServiceOptions& options);
 /// \throws as compile() and compileApart()
 Result compileForReplay(const Request& request, bool useCache);
 
-/// Checks a pipeline and options of LLVM; with pass plugins in a process of its own, as
-/// compileForReplay(). \throws Error{InvalidArgument} naming the offending pass or option, and as
-/// compileForReplay()
+/// Checks a pipeline and options of LLVM; with pass plugins or another compiler in a process of its
+/// own, as compileForReplay(). \throws Error{InvalidArgument} naming the offending pass or option,
+/// and as compileForReplay()
 void checkPassesOf(const std::vector<PassPlugin>& plugins, const std::string& passes,
-                   const std::string& llvmOptions);
+                   const std::string& llvmOptions, const std::string& compiler);
 
 /// Returns only a stored image. Never starts a process.
 bool findStored(const Request& request, const ServiceOptions& options, Result& result);

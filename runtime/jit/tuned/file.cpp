@@ -194,6 +194,7 @@ Variant readVariant(const JsonObject& object) {
   variant.member = uint32_t(object.integer(deployed, 0, high).value_or(otherwise));
 #include "runtime/core/abi/knobs.def"
   variant.passPlugins = object.text("PassPlugins").value_or("");
+  variant.llvm = object.text("Llvm").value_or("");
   variant.llvmOptions = object.text("LlvmOptions").value_or("");
   variant.assemblerOptions = object.text("AssemblerOptions").value_or("");
   if (object.has("SpecializedArgs"))

@@ -50,7 +50,7 @@ struct Variant {
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   uint32_t member = otherwise;
 #include "runtime/core/abi/knobs.def"
-  std::string passPlugins, llvmOptions, assemblerOptions; ///< as in knobs.def
+  std::string passPlugins, llvm, llvmOptions, assemblerOptions; ///< as in knobs.def
   /// Without a value, every argument that can be specialised is, and no member of a structure.
   std::optional<std::vector<ArgPath>> specializedArgs;
   Match match;

@@ -1,0 +1,186 @@
+"""Kernel compilers with another LLVM: what `--llvm` names, and what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mneme.code_texts import compiler_text
+from mneme.errors import InvalidArgument
+from mneme.install.compiler_building import BuildOptions, build_compiler
+from mneme.install.paths import library
+from mneme.mneme_types import ExperimentConfiguration
+from mneme.other_compilers import (
+    LIBRARY,
+    VARIABLE,
+    Compiler,
+    compiler_facts,
+    compilers,
+    compilers_directory,
+    library_of,
+    remove_compiler,
+)
+from native_parts import needs_native
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "compilers"))
+    return tmp_path / "compilers"
+
+
+def made(place: Path, name: str, prefix: Path, **facts: Any) -> Compiler:
+    known = {
+        "llvm": "19.1.7",
+        "commit": "0123456789abcdef",
+        "assertions": True,
+        "pass_plugins": False,
+        "mneme": "0.1.0",
+        **facts,
+    }
+    compiler = Compiler(name=name, place=place / name, prefix=str(prefix), **known)
+    compiler.library.parent.mkdir(parents=True)
+    compiler.library.write_bytes(b"\x7fELF")
+    compiler.save()
+    return compiler
+
+
+def llvm_prefix(path: Path, version: str = "19.1.7", library: str = "lib") -> Path:
+    there = path / library / "cmake" / "llvm"
+    there.mkdir(parents=True)
+    (there / "LLVMConfigVersion.cmake").write_text(f'set(PACKAGE_VERSION "{version}")\n')
+    return path
+
+
+def test_a_compiler_is_named_by_its_name_its_prefix_or_its_library(
+    place: Path, tmp_path: Path
+) -> None:
+    prefix = llvm_prefix(tmp_path / "llvm-19")
+    compiler = made(place, "nineteen", prefix)
+    for named in (
+        "nineteen",
+        str(prefix),
+        f"{prefix}/",
+        str(compiler.library),
+        str(compiler.place),
+    ):
+        assert library_of(named) == compiler.library
+    assert compilers() == [compiler]
+
+
+def test_an_llvm_without_a_compiler_says_how_it_gets_one(tmp_path: Path) -> None:
+    prefix = llvm_prefix(tmp_path / "llvm-20", library="lib64")
+    with pytest.raises(InvalidArgument, match=f"build it: mneme compiler add {prefix}"):
+        library_of(str(prefix))
+
+
+def test_an_unknown_name_lists_what_there_is(place: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        InvalidArgument, match="no kernel compiler 'x'; build one: mneme compiler add"
+    ):
+        library_of("x")
+    made(place, "b", tmp_path)
+    made(place, "a", tmp_path)
+    with pytest.raises(InvalidArgument, match="there are: a, b"):
+        library_of("x")
+
+
+def test_what_is_unfinished_or_damaged_is_no_compiler(place: Path, tmp_path: Path) -> None:
+    made(place, ".building-1", tmp_path)
+    made(place, "damaged", tmp_path)
+    (place / "damaged" / "compiler.json").write_text('{"llvm": ')
+    made(place, "without", tmp_path).library.unlink()
+    assert compilers() == []
+
+
+def test_a_compiler_can_be_removed_by_its_name_only(place: Path, tmp_path: Path) -> None:
+    prefix = llvm_prefix(tmp_path / "llvm")
+    made(place, "old", prefix)
+    with pytest.raises(InvalidArgument, match="no kernel compiler"):
+        remove_compiler(str(prefix))
+    assert remove_compiler("old").llvm == "19.1.7"
+    assert (compilers(), prefix.is_dir()) == ([], True)
+
+
+def test_the_place_is_the_users_own_unless_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert compilers_directory() == tmp_path / "mneme" / "compilers"
+
+
+def test_what_a_configuration_names_is_described(place: Path, tmp_path: Path) -> None:
+    compiler = made(place, "nineteen", tmp_path)
+    facts = compiler_facts(f"{compiler.library}@0123456789abcdef")
+    assert (facts["name"], facts["llvm"], facts["assertions"]) == ("nineteen", "19.1.7", True)
+    assert compiler_facts("/gone/lib.so@0123456789abcdef") == {"library": "/gone/lib.so"}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"prefix": Path("nothere")}, InvalidArgument, "not the prefix of an LLVM"),
+        ({"name": "../up"}, InvalidArgument, "'../up' is not a name"),
+        ({"name": ".hidden"}, InvalidArgument, "is not a name"),
+    ],
+)
+def test_what_cannot_be_built_is_refused_at_once(
+    options: dict[str, Any], error: type[Exception], says: str, tmp_path: Path, place: Path
+) -> None:
+    prefix = llvm_prefix(tmp_path / "llvm")
+    with pytest.raises(error, match=says):
+        build_compiler(BuildOptions(**{"prefix": prefix, **options}))
+    assert not place.exists()
+
+
+def test_several_llvms_are_refused() -> None:
+    assert compiler_text([]) == ""
+    with pytest.raises(InvalidArgument, match="--llvm names a and b; one configuration"):
+        compiler_text(["a", "b"])
+
+
+@needs_native
+def test_a_text_pins_the_library_it_was_made_for(tmp_path: Path) -> None:
+    from mneme import _native  # noqa: PLC0415
+
+    other = tmp_path / LIBRARY
+    other.parent.mkdir(parents=True)
+    shutil.copy2(library("libmneme_compile.so"), other)
+    text = compiler_text([str(tmp_path)])
+    assert text.rpartition("@")[0] == os.path.realpath(other)
+    assert compiler_text([text]) == text
+    _native.check_passes("default<O3>", llvm=text)
+    with pytest.raises(InvalidArgument, match="no-such-pass"):
+        _native.check_passes("no-such-pass", llvm=text)
+
+    shutil.copy2(library("libMnemePasses.so"), other)
+    with pytest.raises(InvalidArgument, match="has changed since it was named; name it again"):
+        _native.check_passes("default<O3>", llvm=text)
+    other.unlink()
+    with pytest.raises(InvalidArgument, match="is not there or cannot be read"):
+        _native.check_passes("default<O3>", llvm=text)
+
+
+@needs_native
+def test_a_library_that_is_no_compiler_is_one_sentence() -> None:
+    from mneme import _native  # noqa: PLC0415
+
+    text = compiler_text([str(library("libMnemePasses.so"))])
+    with pytest.raises(Exception, match="mneme_compile") as caught:
+        _native.check_passes("default<O3>", llvm=text)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_configuration_writes_its_llvm_only_where_it_has_one() -> None:
+    assert "llvm" not in ExperimentConfiguration().to_dict()
+    text = "/opt/lib/libmneme_compile.so@0123456789abcdef"
+    config = ExperimentConfiguration(llvm=text)
+    written = json.loads(json.dumps(config.to_dict()))
+    assert ExperimentConfiguration.from_dict(written).llvm == written["llvm"] == text
+    assert config.hash() != ExperimentConfiguration().hash()
