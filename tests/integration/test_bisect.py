@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Finished, example, mneme
+from conftest import Finished, example, mneme, run_command
 
 pytestmark = pytest.mark.compile
 
@@ -52,6 +52,13 @@ def test_a_pass_that_crashes(recording: Path, tmp_path: Path) -> None:
     assert found["after"].startswith("failed: ")
     assert found["without"] == "right"
     assert not (tmp_path / "found" / "after.ll").exists()
+    before, small = (
+        (tmp_path / "found" / f"{name}.ll").read_text() for name in ("before", "reduced")
+    )
+    assert len(small.splitlines()) < len(before.splitlines()) / 4
+    assert found["reduced"].endswith("on which trigger-crash-module still crashes")
+    test = run_command(tmp_path / "found" / "crashes.sh", tmp_path / "found" / "reduced.ll")
+    assert test.returncode == 0
     one_less = f"mneme-opt-bisect<1-{found['run'] - 1}>,{passes}"
     assert one_less in (tmp_path / "found" / "replay.sh").read_text()
 

@@ -77,7 +77,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
             *("pass_plugins", "llvm", "llvm_options", "assembler_options"),
         ),
         "Measuring and verifying": ("iterations", "timeout", "tolerance", "device"),
-        "What is written": ("output", "json"),
+        "What is written": ("reduce_time", "output", "json"),
     },
 }
 """Headings with their parameters, for verbs whose options do not name their own."""

@@ -134,6 +134,16 @@ def bisect(
         ),
     ] = None,
     device: DeviceOption = None,
+    reduce_time: Annotated[
+        float,
+        typer.Option(
+            "--reduce-time",
+            metavar="SECONDS",
+            callback=finite,
+            min=0,
+            help="Limit for making code that crashes small, with llvm-reduce; 0: leave it.",
+        ),
+    ] = 60.0,
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Where the code is written.")
     ] = Path("mneme-bisect"),
@@ -174,10 +184,35 @@ def bisect(
     with _probe(launch, symptom, iterations, timeout, tolerances) as probe:
         culprit = Bisection(probe, options, _console.say).run()
     files = write_reproducer(culprit, output, launch.replay) if culprit.number else []
+    reduced = ""
+    if files and culprit.symptom is Symptom.FAILED and reduce_time > 0:
+        reduced = _reduced(culprit, output, texts, reduce_time)
     if json:
-        _console.print_json({**culprit_facts(culprit), "files": [str(one) for one in files]})
+        facts = {**culprit_facts(culprit), "reduced": reduced}
+        _console.print_json({**facts, "files": [str(one) for one in files]})
         return
     _show(culprit, options, output)
+    if reduced:
+        _console.print_line(reduced)
+
+
+def _reduced(culprit: Culprit, output: Path, texts: dict[str, str], seconds: float) -> str:
+    """Return what came of reducing the code; LLVM's tools may not be installed."""
+    import json  # noqa: PLC0415 - as is what it reads
+
+    from mneme import _native  # noqa: PLC0415
+    from mneme.bisect.reduction import LlvmTools, reduce_crash  # noqa: PLC0415
+    from mneme.errors import NotFound  # noqa: PLC0415
+    from mneme.other_compilers import compiler_facts  # noqa: PLC0415
+
+    facts = compiler_facts(texts["llvm"]) if texts["llvm"] else {}
+    version = str(facts.get("llvm") or json.loads(_native.compiler_version())["llvm"])
+    try:
+        tools = LlvmTools.of(version, str(facts.get("prefix", "")))
+    except NotFound as error:
+        return f"not reduced: {error}"
+    _console.say(f"reducing before.ll, for {seconds:g} seconds at most")
+    return reduce_crash(output, culprit.name.partition(" ")[0], texts, tools, seconds)
 
 
 def _launch(
@@ -257,7 +292,8 @@ def _show(culprit: Culprit, options: BisectOptions, output: Path) -> None:
     if culprit.ratio is not None:
         ratio, low, high = culprit.ratio
         _console.print_line(f"  measured in turn:  {ratio:.2f}x as long ({low:.2f} to {high:.2f})")
-    _console.print_line(f"before.ll, after.ll and replay.sh are in {output}")
+    code = "before.ll, after.ll" if culprit.ir_after else "before.ll"
+    _console.print_line(f"{code} and replay.sh are in {output}")
 
 
 _EFFECTS = {
