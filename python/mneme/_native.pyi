@@ -545,13 +545,19 @@ class Trim:
             DeviceFailed: If the kernel fails with the recorded grid.
         """
 
-    def trial(self, fills: list[tuple[int, int, int]], is_noted: bool = False) -> _TrimTrial:  # noqa: FBT001, FBT002
+    def trial(self, fills: list[tuple[int, int, int]], noted: int | None = None) -> _TrimTrial:
         """Launch once with other content in memory.
 
         Args:
             fills: Recorded address, size and pattern: 0 zeros, 1 small numbers, 2 large ones;
                 ascending, without overlaps.
-            is_noted: All fills have pattern 1, or all have pattern 2, and `write` will follow.
+            noted: 1 or 2, to note what is written where that is the pattern.
+        """
+
+    def notes_agree(self) -> bool:
+        """Return whether the last trials noted for 1 and for 2 wrote the same bytes.
+
+        Bytes of which they did not depend on what was there.
         """
 
     def untouched(self) -> list[tuple[int, int]]:

@@ -80,11 +80,14 @@ public:
     return dict;
   }
 
-  py::dict trial(const std::vector<PyFill>& fills, bool isNoted) {
+  py::dict trial(const std::vector<PyFill>& fills, std::optional<int> noted) {
     replay::TrimTrial trial;
     {
       py::gil_scoped_release release;
-      trial = trim_.trial(toFills(fills), isNoted);
+      std::optional<replay::Pattern> pattern;
+      if (noted)
+        pattern = toPattern(*noted);
+      trial = trim_.trial(toFills(fills), pattern);
     }
     py::dict dict;
     dict["difference"] = toText(trial.difference);
@@ -111,14 +114,19 @@ public:
     trim_.write(directory, order);
   }
 
+  bool notesAgree() const { return trim_.doNotesAgree(); }
+
 private:
+  static replay::Pattern toPattern(int number) {
+    if (number < 0 || number >= static_cast<int>(replay::kPatterns))
+      throw Error(ErrorCode::InvalidArgument, "there is no such pattern");
+    return replay::Pattern(number);
+  }
+
   static std::vector<replay::Fill> toFills(const std::vector<PyFill>& fills) {
     std::vector<replay::Fill> list;
-    for (const auto& [address, size, pattern] : fills) {
-      if (pattern < 0 || pattern >= static_cast<int>(replay::kPatterns))
-        throw Error(ErrorCode::InvalidArgument, "there is no such pattern");
-      list.push_back({address, size, replay::Pattern(pattern)});
-    }
+    for (const auto& [address, size, pattern] : fills)
+      list.push_back({address, size, toPattern(pattern)});
     return list;
   }
 
@@ -202,7 +210,8 @@ void bindReplay(py::module_& module) {
       .def(py::init<const ReplaySession&, const std::string&, double>(), arg("session"),
            arg("configuration_json"), arg("timeout"), py::keep_alive<1, 2>(), Release())
       .def("take_reference", &Trim::takeReference, arg("grid"))
-      .def("trial", &Trim::trial, arg("fills"), arg("is_noted") = false)
+      .def("trial", &Trim::trial, arg("fills"), arg("noted") = py::none())
+      .def("notes_agree", &Trim::notesAgree)
       .def("untouched", &Trim::untouched)
       .def("write", &Trim::write, arg("directory"), arg("unread"), arg("unallocated"));
 }

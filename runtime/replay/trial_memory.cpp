@@ -25,7 +25,12 @@ std::vector<std::byte> makePattern(Pattern pattern) {
       bytes[i] = std::byte(i % 4 == 0 ? 1 : 0);
     } else if (pattern == Pattern::Large) {
       state = state * 6364136223846793005 + 1442695040888963407;
-      bytes[i] = std::byte(0x80 | (state >> 57));
+      const uint64_t noise = state >> 57;
+      // By the place of the byte in a double: floating-point numbers of any size are between -2
+      // and -130,000, integers negative and far off, pointers none.
+      constexpr uint8_t kFirst[8] = {0x80, 0xC0, 0x80, 0xC0, 0x80, 0xC0, 0x80, 0xC0};
+      constexpr uint8_t kNoise[8] = {0x7F, 0x07, 0x7F, 0x03, 0x7F, 0x07, 0x7F, 0x00};
+      bytes[i] = std::byte(kFirst[i % 8] | (noise & kNoise[i % 8]));
     }
   return bytes;
 }
@@ -244,8 +249,19 @@ bool TrialMemory::judgeChunk(size_t index, uint64_t chunk, const Hash128& hash) 
   return true;
 }
 
+/// Whether bytes of a chunk have the pattern that is noted.
+bool TrialMemory::isNoted(size_t index, uint64_t chunk) const {
+  if (!noted_)
+    return false;
+  const Content wanted = units_[index].wanted[chunk];
+  if (wanted != Content::Parts)
+    return wanted == Content(*noted_);
+  return std::ranges::any_of(parts_.at({index, chunk}),
+                             [&](const Part& part) { return part.pattern == *noted_; });
+}
+
 void TrialMemory::note(size_t index, uint64_t chunk, Fate fate) {
-  if (noted_)
+  if (isNoted(index, chunk))
     units_[index].fates[size_t(*noted_)][chunk] = fate;
 }
 
@@ -291,16 +307,19 @@ bool TrialMemory::isMixtureRight(size_t index, uint64_t chunk, const Hash128& ha
   for (const Part& part : parts)
     key = combineHashes(combineHashes(key, part.begin), part.end * 4 + uint64_t(part.pattern));
   const auto known = knownMixtures_.find(key);
-  if (known != knownMixtures_.end() && !noted_)
+  const bool isToNote = isNoted(index, chunk);
+  if (known != knownMixtures_.end() && !isToNote)
     return known->second == hash;
   std::vector<std::byte> expected = referenceBytes(index, chunk);
   std::vector<std::byte> actual(expected.size());
   device_.copyToHost(actual.data(), unit.live + chunk * kChunk, actual.size());
-  std::vector<uint8_t> mask(noted_ ? expected.size() : 0, kMayBeWritten);
+  std::vector<uint8_t> mask(isToNote ? expected.size() : 0, kMayBeWritten);
   for (const Part& part : parts) {
     const auto pattern = patternBytes(part.pattern, expected.size());
     for (uint64_t i = part.begin; i < part.end; ++i) {
-      if (noted_)
+      if (isToNote && part.pattern != *noted_)
+        mask[i] = kMayBeWritten | kMayBeUntouched;
+      else if (isToNote)
         mask[i] = (actual[i] == expected[i] ? kMayBeWritten : 0) |
                   (actual[i] == pattern[i] ? kMayBeUntouched : 0);
       if (actual[i] == pattern[i])
@@ -311,7 +330,7 @@ bool TrialMemory::isMixtureRight(size_t index, uint64_t chunk, const Hash128& ha
     return false;
   knownMixtures_.insert_or_assign(key, hash);
   note(index, chunk, Fate::Mixed);
-  if (noted_)
+  if (isToNote)
     masks_[size_t(*noted_)][{index, chunk}] = std::move(mask);
   return true;
 }
@@ -333,6 +352,34 @@ std::vector<uint8_t> TrialMemory::possibleFates(size_t index, uint64_t chunk,
   return mask;
 }
 
+/// Finds what both launches may have done to each byte. Returns false if there is a byte with which
+/// they did not do the same.
+bool TrialMemory::findFates(size_t index, uint64_t chunk, std::vector<uint8_t>& mask) const {
+  mask = possibleFates(index, chunk, Pattern::Small);
+  const std::vector<uint8_t> other = possibleFates(index, chunk, Pattern::Large);
+  bool isSame = true;
+  for (size_t i = 0; i < mask.size(); ++i) {
+    mask[i] &= other[i];
+    isSame = isSame && mask[i] != 0;
+  }
+  return isSame;
+}
+
+bool TrialMemory::doNotesAgree() const {
+  std::vector<uint8_t> mask;
+  for (size_t index = 0; index < units_.size(); ++index) {
+    const std::vector<Fate>& small = units_[index].fates[size_t(Pattern::Small)];
+    const std::vector<Fate>& large = units_[index].fates[size_t(Pattern::Large)];
+    for (uint64_t chunk = 0; chunk < std::min(small.size(), large.size()); ++chunk) {
+      const bool isNotedTwice = small[chunk] != Fate::NotFilled && large[chunk] != Fate::NotFilled;
+      const bool isSimple = small[chunk] == large[chunk] && small[chunk] != Fate::Mixed;
+      if (isNotedTwice && !isSimple && !findFates(index, chunk, mask))
+        return false;
+    }
+  }
+  return true;
+}
+
 std::vector<uint8_t> TrialMemory::writtenBytes(size_t site, uint64_t chunk) const {
   const Unit& unit = units_[site];
   const Fate small = unit.fates[size_t(Pattern::Small)].at(chunk);
@@ -342,18 +389,16 @@ std::vector<uint8_t> TrialMemory::writtenBytes(size_t site, uint64_t chunk) cons
   const uint64_t size = std::min(kChunk, unit.sizeBytes - chunk * kChunk);
   if (small == Fate::Written && large == Fate::Written)
     return std::vector<uint8_t>(size, 1);
-  std::vector<uint8_t> mask = possibleFates(site, chunk, Pattern::Small);
-  const std::vector<uint8_t> other = possibleFates(site, chunk, Pattern::Large);
+  std::vector<uint8_t> mask;
+  if (!findFates(site, chunk, mask))
+    throw Error(ErrorCode::DeviceFailed,
+                "the kernel writes other bytes when it finds other content in memory that it does "
+                "not read, at " +
+                    hexText(unit.recorded + chunk * kChunk));
   bool isAnyWritten = false;
-  for (size_t i = 0; i < mask.size(); ++i) {
-    mask[i] &= other[i];
-    if (mask[i] == 0)
-      throw Error(ErrorCode::DeviceFailed,
-                  "the kernel writes other bytes when it finds other content in memory that it "
-                  "does not read, at " +
-                      hexText(unit.recorded + chunk * kChunk + i));
-    mask[i] = mask[i] == kMayBeUntouched ? 0 : 1;
-    isAnyWritten = isAnyWritten || mask[i] != 0;
+  for (uint8_t& fate : mask) {
+    fate = fate == kMayBeUntouched ? 0 : 1;
+    isAnyWritten = isAnyWritten || fate != 0;
   }
   return isAnyWritten ? mask : std::vector<uint8_t>();
 }

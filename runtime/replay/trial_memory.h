@@ -19,8 +19,8 @@
 namespace mneme::replay {
 
 /// Content in place of what was recorded. Small has numbers that are valid indices and counts, so
-/// that a kernel that uses them seldom fails; Large has numbers that are none. At each byte they
-/// differ.
+/// that a kernel that uses them seldom fails, and that vanish in sums of floating-point numbers;
+/// Large has numbers that are none of that. At each byte they differ.
 enum class Pattern : uint8_t { Zero, Small, Large };
 inline constexpr size_t kPatterns = 3;
 
@@ -53,7 +53,7 @@ public:
 
   /// Compares what a launch has left with the reference. Bytes that were filled may also have their
   /// filling still. Returns where it differs, or nothing.
-  /// \param noted  the one pattern of all fills, Small or Large, to note which bytes were written
+  /// \param noted  Small or Large: note which bytes with this pattern were written
   std::optional<std::string> difference(std::optional<Pattern> noted = {});
 
   /// Says that memory may contain anything, as after a launch that failed.
@@ -65,9 +65,13 @@ public:
   /// the region is not in it; then takeReference() has kept the bytes.
   const std::vector<std::byte>* keptBytes(size_t site, uint64_t chunk) const;
 
-  /// What the launches noted for Small and for Large did to the filled bytes of a chunk: 1 for each
-  /// byte that they wrote or that was not filled, 0 for one that they left; empty if they left all.
-  /// \throws Error{DeviceFailed} if the two launches disagree.
+  /// Whether the launches noted for Small and for Large wrote the same bytes. One that adds to what
+  /// it finds can leave the sum that it must leave, and with the other pattern that pattern.
+  bool doNotesAgree() const;
+
+  /// What these launches did to the filled bytes of a chunk: 1 for each byte that they wrote or
+  /// that was not filled, 0 for one that they left; empty if they left all.
+  /// \throws Error{DeviceFailed} if they disagree
   std::vector<uint8_t> writtenBytes(size_t site, uint64_t chunk) const;
 
   /// Whether the whole chunk was filled in these launches, and left.
@@ -111,6 +115,8 @@ private:
   bool judgeChunk(size_t unit, uint64_t chunk, const Hash128& hash);
   std::string placeText(const Unit& unit, uint64_t chunk) const;
   void note(size_t unit, uint64_t chunk, Fate fate);
+  bool isNoted(size_t unit, uint64_t chunk) const;
+  bool findFates(size_t unit, uint64_t chunk, std::vector<uint8_t>& mask) const;
   std::vector<uint8_t> possibleFates(size_t unit, uint64_t chunk, Pattern pattern) const;
 
   device::Device& device_;

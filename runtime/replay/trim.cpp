@@ -134,16 +134,13 @@ Trim::Impl::Part Trim::Impl::partOfWhole() const {
   return result;
 }
 
-TrimTrial Trim::trial(std::span<const Fill> fills, bool isNoted) {
+TrimTrial Trim::trial(std::span<const Fill> fills, std::optional<Pattern> noted) {
   Impl& t = *impl_;
   const KernelOutput redirected;
   TrimTrial trial;
   try {
     t.memory->prepare(fills);
     trial.launchNs = t.launch(false);
-    std::optional<Pattern> noted;
-    if (isNoted)
-      noted = fills.empty() ? Pattern::Small : fills.front().pattern;
     if (const auto where = t.memory->difference(noted))
       trial.difference = *where;
   } catch (const Error& error) {
@@ -155,6 +152,8 @@ TrimTrial Trim::trial(std::span<const Fill> fills, bool isNoted) {
   trial.isDeviceUsable = t.session.device->isUsable();
   return trial;
 }
+
+bool Trim::doNotesAgree() const { return impl_->memory->doNotesAgree(); }
 
 std::vector<artifact::ByteRange> Trim::untouched() const {
   std::vector<artifact::ByteRange> ranges;

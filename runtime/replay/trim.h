@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,9 +50,13 @@ public:
   /// \throws Error{DeviceFailed} if the kernel fails with the recorded grid
   TrimReference takeReference(const artifact::Dim3& grid);
 
-  /// Launches once with other content in places. `isNoted`: all fills have one pattern, Small or
-  /// Large, and write() will follow.
-  TrimTrial trial(std::span<const Fill> fills, bool isNoted = false);
+  /// Launches once with other content in places. `noted`: Small or Large, to note what is written
+  /// where that is the pattern.
+  TrimTrial trial(std::span<const Fill> fills, std::optional<Pattern> noted = {});
+
+  /// Whether the trials noted last for Small and for Large wrote the same bytes, so that these do
+  /// not depend on what was there.
+  bool doNotesAgree() const;
 
   /// Whole chunks that were filled in the trials noted for Small and for Large and not written, as
   /// ranges of recorded addresses. \throws Error{DeviceFailed} as write()

@@ -108,6 +108,35 @@ def test_atomics_keep_what_they_add_to(program: Path, tmp_path: Path) -> None:
     assert result["grid"]["after"] == result["grid"]["before"]
 
 
+@pytest.mark.parametrize("kernel", ["accumulate", "accumulate doubles"])
+def test_sums_that_were_zero_are_read(program: Path, tmp_path: Path, kernel: str) -> None:
+    """One is read that a tiny number in place of zero does not change, or that a huge one hides."""
+    result = trimmed(program, tmp_path, kernel)
+    # The page of the sums, and those of the 1,000 numbers.
+    inputs = 2 if "doubles" in kernel else 1
+    assert result["memory"]["before"] - result["unread"] == (1 + inputs) * PAGE
+
+
+def test_bytes_between_those_that_are_written_stay_out(program: Path, tmp_path: Path) -> None:
+    result = trimmed(program, tmp_path, "strided", "--keep-grid")
+    # Of the output no page is read, though most bytes of it stay as they are.
+    assert result["memory"]["before"] - result["unread"] == PAGE
+    assert result["memory"]["after"] == 320 << 10
+
+
+def test_variables_are_trimmed_but_stay(program: Path, tmp_path: Path) -> None:
+    result = trimmed(program, tmp_path, "lookup")
+    assert result["memory"]["before"] - result["unread"] == PAGE
+    shown = mneme("show", tmp_path / "small")
+    assert "16.0 KiB" in shown.stdout
+
+
+def test_a_kernel_that_does_not_end_is_answered(program: Path, tmp_path: Path) -> None:
+    """Large numbers make it run for long; that it then fails is the answer."""
+    result = trimmed(program, tmp_path, "waits")
+    assert result["memory"]["before"] - result["unread"] == PAGE
+
+
 def test_a_kernel_that_varies_is_refused(program: Path, tmp_path: Path) -> None:
     recording = recorded(program, tmp_path, "unordered")
     done = mneme("trim", recording, "-o", tmp_path / "small", "--device", "cpu")

@@ -44,6 +44,26 @@ __global__ void histogram(const unsigned char* in, unsigned* bins, int count) {
     atomicAdd(&bins[in[i]], 1u);
 }
 
+template <typename T> __global__ void accumulate(const T* in, T* sums) {
+  for (int i = 0; i < 1000; ++i)
+    sums[threadIdx.x] += in[i] * T(0.001);
+}
+
+template <typename T> __global__ void strided(const T* in, T* out) {
+  out[5 * (blockIdx.x * blockDim.x + threadIdx.x)] = in[threadIdx.x];
+}
+
+__device__ float table[4096];
+
+__global__ void lookup(float* out) { out[threadIdx.x] = table[1024 + threadIdx.x]; }
+
+__global__ void waits(const int* steps, float* out) {
+  float sum = 0;
+  for (unsigned i = 0; i != unsigned(*steps); ++i)
+    sum = sum * 0.5f + float(i);
+  *out = sum;
+}
+
 __global__ void unordered(const float* in, float* sum, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count)
@@ -123,6 +143,18 @@ int main(int argc, char** argv) {
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = 1.0f / float(i + 1);
     unordered<<<256, 256>>>(make(values), out, 1 << 16);
+  } else if (is("accumulate")) {
+    accumulate<<<1, 64>>>(make(numbers<float>(count)), out);
+  } else if (is("accumulate doubles")) {
+    accumulate<<<1, 64>>>(make(numbers<double>(count)), make(std::vector<double>(count)));
+  } else if (is("strided")) {
+    strided<<<64, 256>>>(make(numbers<unsigned char>(count)), make(numbers<unsigned char>(count)));
+  } else if (is("lookup")) {
+    const std::vector<float> values = numbers<float>(4096);
+    cudaMemcpyToSymbol(table, values.data(), sizeof(table));
+    lookup<<<1, 64>>>(out);
+  } else if (is("waits")) {
+    waits<<<1, 1>>>(make(std::vector<int>(count, 10)), out);
   } else if (is("stencil")) {
     const dim3 grid = argc > 2 ? dim3(1) : dim3(32, 64), block(32, 16);
     stencil<<<grid, block>>>(make(numbers<float>(count)), out, 1024, 1024);

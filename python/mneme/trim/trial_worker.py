@@ -58,9 +58,13 @@ class _Launch:
             self._trim = _native.Trim(self._session, configuration, timeout)
         return self._trim.take_reference(grid)
 
-    def trial(self, fills: Any, is_noted: bool) -> Any:  # noqa: ANN401, FBT001 - as of native code
+    def trial(self, fills: Any, noted: int | None) -> Any:  # noqa: ANN401 - as of native code
         """Launch with other content in memory."""
-        return self._trim.trial(fills, is_noted)
+        return self._trim.trial(fills, noted)
+
+    def notes_agree(self) -> Any:  # noqa: ANN401 - as of native code
+        """Return whether noted trials wrote the same bytes."""
+        return self._trim.notes_agree()
 
     def untouched(self) -> Any:  # noqa: ANN401 - as of native code
         """Return what noted trials left."""

@@ -37,6 +37,8 @@ class Pattern:
     ZERO = 0
     SMALL = 1
     LARGE = 2
+    ALL = (SMALL, ZERO, LARGE)
+    """In the order in which they are tried: what is read mostly fails with the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +129,7 @@ class Trials:
     def is_same(
         self, found: Sequence[Range], ranges: Sequence[Range], *, is_sample: bool = False
     ) -> bool:
-        """Whether the result stays the same if ranges have other content, and what was found zeros.
+        """Whether the result stays the same if ranges have other content, like what was found.
 
         Args:
             found: What was found so far.
@@ -139,20 +141,27 @@ class Trials:
         """
         if time.monotonic() > self.ends:
             raise BudgetSpent
-        return all(
-            self._asked(self._fills(ranges, pattern, beside=found))
-            for pattern in (Pattern.SMALL, Pattern.ZERO, Pattern.LARGE)[: 1 if is_sample else None]
-        )
+        return self._holds(ranges, found, (Pattern.SMALL,) if is_sample else Pattern.ALL)
 
     def hold_together(self, found: Sequence[Range]) -> bool:
         """Whether all of this may have each pattern at once; notes what is written there.
 
         `untouched` and `write` are about what was noted last.
         """
-        return all(
-            self._asked(self._fills(found, pattern), is_noted=pattern != Pattern.ZERO)
-            for pattern in (Pattern.ZERO, Pattern.SMALL, Pattern.LARGE)
-        )
+        return self._holds(found, (), Pattern.ALL)
+
+    def _holds(
+        self, ranges: Sequence[Range], found: Sequence[Range], patterns: Sequence[int]
+    ) -> bool:
+        for pattern in patterns:
+            noted = None if pattern == Pattern.ZERO else pattern
+            if not self._asked(self._fills(ranges, pattern, beside=found), noted):
+                return False
+        try:
+            return len(patterns) == 1 or bool(self._opened().ask("notes_agree"))
+        except ProcessLost:
+            self.close()
+            return False
 
     def untouched(self) -> list[tuple[int, int]]:
         """Return what noted trials did not write, as addresses and sizes."""
@@ -169,7 +178,7 @@ class Trials:
         except ProcessLost:
             raise DeviceFailed("the process that writes the recording ended") from None
 
-    def _asked(self, fills: list[tuple[int, int, int]], *, is_noted: bool = False) -> bool:
+    def _asked(self, fills: list[tuple[int, int, int]], noted: int | None) -> bool:
         self.on_trial()
         self._opened()
         if not self._has_reference:
@@ -177,7 +186,7 @@ class Trials:
         assert self._process is not None  # noqa: S101 - opened above
         self.count += 1
         try:
-            answer = self._process.ask("trial", fills, is_noted, seconds=self._patience)
+            answer = self._process.ask("trial", fills, noted, seconds=self._patience)
         except ProcessLost:
             self.close()
             return False
@@ -217,10 +226,13 @@ class Trials:
     def _fills(
         self, ranges: Sequence[Range], pattern: int, *, beside: Sequence[Range] = ()
     ) -> list[tuple[int, int, int]]:
-        """Return what native code takes; what lies beside the ranges gets zeros."""
+        """Return what native code takes.
+
+        What lies beside the ranges gets large numbers: a wrong result is seldom one of them.
+        """
         both = (
             *((one, pattern) for one in merged(ranges)),
-            *((one, Pattern.ZERO) for one in beside),
+            *((one, Pattern.LARGE) for one in beside),
         )
         return sorted(
             (self.regions[one.region].address + one.begin, one.size, number) for one, number in both
