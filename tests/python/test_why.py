@@ -364,3 +364,20 @@ def test_options_of_the_other_use_are_named_as_without_effect() -> None:
     assert "--all does nothing without a configuration" in done.stderr
     done = explained(GOLDEN, "walk@1", "default<O1>", "--value", "limit=3")
     assert "--value does nothing with configurations" in done.stderr
+
+
+@needs_native
+@pytest.mark.compile
+def test_a_configuration_that_crashes_is_named_among_the_others(tmp_path: Path) -> None:
+    page = tmp_path / "why.html"
+    words = ("default<O1>", "trigger-crash-module", "--arch", "cpu")
+    done = explained(GOLDEN, "walk@1", *words, "--html", page)
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert "  A  default<O1>" in done.stdout.splitlines()
+    assert "  -  trigger-crash-module cannot be compiled: LLVM " in done.stdout
+    assert "trigger-crash-module cannot be compiled" in page.read_text()
+    found = told(GOLDEN, "walk@1", *words)
+    assert [one["name"] for one in found["failed"]] == ["trigger-crash-module"]
+    alone = explained(GOLDEN, "walk@1", *words[1:])
+    assert alone.returncode == ExitCode.REPLAY_FAILED
+    assert "'trigger-crash-module': LLVM " in alone.stderr
