@@ -131,6 +131,9 @@ const char* whyNotOf(const GraphFunctions& functions, void* graph) {
       return "it allocates or frees memory";
     if (kind == static_cast<int>(NodeKind::Conditional))
       return "it has conditional nodes";
+    if (NodeKernel kernel; kind == static_cast<int>(NodeKind::Kernel) &&
+                           functions.readKernel(node, kernel) == 0 && kernel.isChangedByKernels)
+      return "kernels may change it";
     if (kind == static_cast<int>(NodeKind::Child) && functions.childGraph(node, &child) == 0)
       if (const char* why = whyNotOf(functions, child))
         return why;
@@ -138,15 +141,31 @@ const char* whyNotOf(const GraphFunctions& functions, void* graph) {
   return nullptr;
 }
 
-void addFunctions(const GraphFunctions& functions, void* graph, std::vector<const void*>& kernels) {
+using IsKnown = std::function<bool(const void* function)>;
+
+/// A kernel node's function, as the interface of the vendor's names it that knows it.
+const void* functionOf(const GraphFunctions& functions, void* node, const IsKnown& isKnown) {
+  const void* function = nullptr;
+  for (const auto read : {functions.readKernel, functions.readKernelElse}) {
+    NodeKernel kernel;
+    if (!read || read(node, kernel) != 0)
+      continue;
+    if (isKnown(kernel.function))
+      return kernel.function;
+    function = function ? function : kernel.function;
+  }
+  return function;
+}
+
+void addFunctions(const GraphFunctions& functions, void* graph, const IsKnown& isKnown,
+                  std::vector<const void*>& kernels) {
   for (void* node : nodesOf(functions, graph)) {
     const int kind = kindOf(functions, node);
     void* child = nullptr;
-    NodeKernel kernel;
-    if (kind == static_cast<int>(NodeKind::Kernel) && functions.readKernel(node, kernel) == 0)
-      kernels.push_back(kernel.function);
+    if (kind == static_cast<int>(NodeKind::Kernel))
+      kernels.push_back(functionOf(functions, node, isKnown));
     else if (kind == static_cast<int>(NodeKind::Child) && functions.childGraph(node, &child) == 0)
-      addFunctions(functions, child, kernels);
+      addFunctions(functions, child, isKnown, kernels);
   }
 }
 
@@ -264,20 +283,24 @@ RunnablePart::~RunnablePart() {
 }
 
 ExecutableGraph::ExecutableGraph(void* graph, unsigned long long flags,
-                                 const GraphFunctions& functions)
+                                 const GraphFunctions& functions,
+                                 const std::function<bool(const void* function)>& isKnown)
     : functions_(functions), flags_(flags & kUseNodePriority) {
   const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
-  whyNot_ = (flags & kDeviceLaunch) ? "kernels may launch it" : whyNotOf(functions, graph);
-  if (whyNot_) {
-    addFunctions(functions, graph, unreadable_);
+  addFunctions(functions, graph, isKnown, unreadable_);
+  whyNot_ = std::ranges::none_of(unreadable_, isKnown) ? kForeign
+            : (flags & kDeviceLaunch)                  ? "kernels may launch it"
+                                                       : whyNotOf(functions, graph);
+  if (whyNot_)
     return;
-  }
+  unreadable_.clear();
   body_ = copyGraph(functions, graph);
   keep(*body_);
 }
 
 const char* const ExecutableGraph::kLost =
     "it was changed in a way that the recorder could not follow";
+const char* const ExecutableGraph::kForeign = "none was built with mneme";
 const char* const ExecutableGraph::kWhole = "it cannot be launched in parts";
 
 void ExecutableGraph::lose(const char* why) noexcept {

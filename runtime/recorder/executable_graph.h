@@ -79,14 +79,17 @@ public:
 /// Not thread-safe, as the vendor's graphs are not.
 class ExecutableGraph {
 public:
-  /// Copies the graph. \throws Error if that is impossible
-  ExecutableGraph(void* graph, unsigned long long flags, const GraphFunctions& functions);
+  /// Copies the graph if `isKnown` says so of any of its kernels: others are left alone. \throws
+  /// Error if that is impossible
+  ExecutableGraph(void* graph, unsigned long long flags, const GraphFunctions& functions,
+                  const std::function<bool(const void* function)>& isKnown);
 
   /// Why its kernels cannot be launched one by one; null if they can.
   const char* whyNot() const noexcept { return whyNot_; }
   /// Call it when a change of the program's could not be followed, or parts of it cannot be made.
   void lose(const char* why = kLost) noexcept;
   static const char* const kLost;
+  static const char* const kForeign; ///< no kernel is known
   static const char* const kWhole;
   const GraphFunctions& functions() const noexcept { return functions_; }
 

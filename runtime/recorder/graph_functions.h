@@ -13,6 +13,7 @@ struct NodeKernel {
   mneme_dim3 grid{}, block{}, cluster{1, 1, 1};
   size_t sharedBytes = 0;
   bool isCooperative = false;
+  bool isChangedByKernels = false; ///< or may be: kernels have a handle of it
   void** args = nullptr;
   void** extra = nullptr;        ///< the arguments in one buffer, if `args` is null
   const void* context = nullptr; ///< it runs in; null if that is unknown

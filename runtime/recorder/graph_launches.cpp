@@ -33,8 +33,12 @@ void follow(Session& session, void* exec, void* graph, const GraphFunctions& fun
       functions.execFlags(exec, &flags);
   }
   session.graphs().forget(exec);
+  const auto isKnown = [&](const void* function) {
+    const auto [handle, info] = session.findKernel(function);
+    return info && info->blob;
+  };
   if (functions.canRun())
-    session.graphs().set(exec, std::make_shared<ExecutableGraph>(graph, flags, functions));
+    session.graphs().set(exec, std::make_shared<ExecutableGraph>(graph, flags, functions, isKnown));
 }
 
 } // namespace

@@ -72,8 +72,10 @@ bool isElsewhere(const GraphFunctions& functions, const NodeKernel& kernel, void
 /// Counts a launch of a kernel that cannot be recorded; true if it would be recorded otherwise.
 bool Session::countUnrecorded(const void* function) {
   const auto [handle, info] = findKernel(function);
-  if (!info)
-    return true;
+  if (!info || !info->blob) {
+    noteOnce(handle ? kWithoutIr : kNotBuilt, function);
+    return false;
+  }
   launches_.fetch_add(1, std::memory_order_relaxed);
   if (!info->isWanted || !info->state)
     return false;

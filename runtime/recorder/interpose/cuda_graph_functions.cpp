@@ -70,7 +70,7 @@ struct KernelParams {
 using GetAttribute = int (*)(void* node, int attribute, void* value);
 
 int readKernel(GetOf get, GetAttribute attributeOf, void* node, NodeKernel& kernel) {
-  constexpr int kCluster = 4, kCooperative = 2;
+  constexpr int kCooperative = 2, kCluster = 4, kDeviceUpdatable = 13;
   KernelParams params{};
   if (const int status = get(node, &params); status != 0)
     return status;
@@ -83,13 +83,16 @@ int readKernel(GetOf get, GetAttribute attributeOf, void* node, NodeKernel& kern
   kernel.context = params.context;
   union {
     char bytes[64];
-    int isCooperative;
+    int isSet;
     mneme_dim3 cluster;
   } value{};
-  if (attributeOf && attributeOf(node, kCooperative, &value) == 0)
-    kernel.isCooperative = value.isCooperative != 0;
-  value = {};
-  if (attributeOf && attributeOf(node, kCluster, &value) == 0)
+  const auto ask = [&](int attribute) {
+    value = {};
+    return attributeOf && attributeOf(node, attribute, &value) == 0;
+  };
+  kernel.isCooperative = ask(kCooperative) && value.isSet != 0;
+  kernel.isChangedByKernels = ask(kDeviceUpdatable) && value.isSet != 0;
+  if (ask(kCluster))
     kernel.cluster = {std::max(1u, value.cluster.x), std::max(1u, value.cluster.y),
                       std::max(1u, value.cluster.z)};
   return 0;

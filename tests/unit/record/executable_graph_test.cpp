@@ -36,6 +36,8 @@ std::vector<std::vector<int>> inParts(const ExecutableGraph& graph,
 
 using Parts = std::vector<std::vector<int>>;
 
+const auto any = [](const void*) { return true; };
+
 int renumber(void* node, int number) {
   static_cast<fake::Node*>(node)->number = number;
   return 0;
@@ -52,7 +54,7 @@ TEST_CASE("a wanted kernel is a part of its own, and what is between two of them
     auto* right = graph.add(3, {first});
     auto* copy = graph.add(4, {right}, kCopy);
     graph.add(5, {left, copy});
-    ExecutableGraph exec(&graph, 0, fake::functions());
+    ExecutableGraph exec(&graph, 0, fake::functions(), any);
     CHECK(exec.kernels().size() == 3);
     CHECK(inParts(exec, {}) == Parts{{1, 2, 3, 4, 5}});
     CHECK(inParts(exec, {2}) == Parts{{1}, {2}, {3, 4, 5}});
@@ -67,7 +69,7 @@ TEST_CASE("nodes keep their names when they change, and when the whole graph doe
   fake::Graph graph, other, shorter;
   auto* first = graph.add(1);
   auto* second = graph.add(2, {first});
-  ExecutableGraph exec(&graph, 0, fake::functions());
+  ExecutableGraph exec(&graph, 0, fake::functions(), any);
   exec.changeNode(second, [](void* node) { return renumber(node, 7); });
   CHECK(second->number == 2);
   CHECK(inParts(exec, {7}) == Parts{{1}, {7}});
@@ -94,7 +96,7 @@ TEST_CASE("graphs in graphs are cut where they hold something wanted, changed or
   auto* nested = graph.addChild(std::move(inner), {before});
   graph.add(4, {nested});
   {
-    ExecutableGraph exec(&graph, 0, fake::functions());
+    ExecutableGraph exec(&graph, 0, fake::functions(), any);
     CHECK(inParts(exec, {1}) == Parts{{1}, {2, 3, 4}});
     CHECK(inParts(exec, {3}) == Parts{{1}, {2}, {3}, {4}});
     exec.setOff(in, true);
@@ -119,18 +121,22 @@ TEST_CASE("graphs that cannot be launched in parts say why, and tell their kerne
   inner->add(1);
   auto* special = inner->add(2, {}, kAlloc);
   graph.addChild(std::move(inner));
-  CHECK(std::string(ExecutableGraph(&graph, 0, fake::functions()).whyNot()) ==
+  CHECK(std::string(ExecutableGraph(&graph, 0, fake::functions(), any).whyNot()) ==
         "it allocates or frees memory");
-  CHECK(ExecutableGraph(&graph, 0, fake::functions()).unreadable().size() == 1);
+  CHECK(ExecutableGraph(&graph, 0, fake::functions(), any).unreadable().size() == 1);
   special->kind = kConditional;
-  CHECK(std::string(ExecutableGraph(&graph, 0, fake::functions()).whyNot()) ==
+  CHECK(std::string(ExecutableGraph(&graph, 0, fake::functions(), any).whyNot()) ==
         "it has conditional nodes");
   special->kind = kCopy;
-  CHECK(std::string(ExecutableGraph(&graph, kDeviceLaunch, fake::functions()).whyNot()) ==
+  CHECK(std::string(ExecutableGraph(&graph, kDeviceLaunch, fake::functions(), any).whyNot()) ==
         "kernels may launch it");
-  CHECK(!ExecutableGraph(&graph, 0, fake::functions()).whyNot());
+  CHECK(!ExecutableGraph(&graph, 0, fake::functions(), any).whyNot());
+  auto* changed = graph.add(-1);
+  CHECK(std::string(ExecutableGraph(&graph, 0, fake::functions(), any).whyNot()) ==
+        "kernels may change it");
+  changed->number = 1;
   world.refusesCopies = true;
-  CHECK_THROWS_AS(ExecutableGraph(&graph, 0, fake::functions()), mneme::Error);
+  CHECK_THROWS_AS(ExecutableGraph(&graph, 0, fake::functions(), any), mneme::Error);
 }
 
 TEST_CASE("a graph that was changed in an unknown way is not launched in parts") {
@@ -138,11 +144,22 @@ TEST_CASE("a graph that was changed in an unknown way is not launched in parts")
   fake::Graph graph, stranger;
   auto* node = graph.add(1);
   auto* unknown = stranger.add(2);
-  ExecutableGraph one(&graph, 0, fake::functions()), two(&graph, 0, fake::functions());
+  ExecutableGraph one(&graph, 0, fake::functions(), any), two(&graph, 0, fake::functions(), any);
   one.changeNode(unknown, [](void*) { return 0; });
   CHECK(one.whyNot());
   two.changeNode(node, [](void*) { return 1; });
   CHECK(two.whyNot());
   two.abandon(); // a reset has ended its copies
   CHECK(world.copies.size() == 2);
+}
+
+TEST_CASE("a graph without a kernel that is known is left alone") {
+  world = {};
+  fake::Graph graph;
+  graph.add(1);
+  world.refusesCopies = true;
+  const ExecutableGraph exec(&graph, 0, fake::functions(), [](const void*) { return false; });
+  CHECK(exec.whyNot() == ExecutableGraph::kForeign);
+  CHECK(exec.unreadable().size() == 1);
+  CHECK(exec.kernels().empty());
 }

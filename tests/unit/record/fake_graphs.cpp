@@ -117,6 +117,7 @@ int launch(void* exec, void*) {
 int readKernel(void* node, mneme::record::NodeKernel& kernel) {
   kernel.sharedBytes = static_cast<size_t>(nodeOf(node)->number);
   kernel.function = &kernel; // any
+  kernel.isChangedByKernels = nodeOf(node)->number < 0;
   return 0;
 }
 
