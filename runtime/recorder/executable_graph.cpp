@@ -185,6 +185,24 @@ void inherit(GraphBody& after, const GraphBody& before) {
   }
 }
 
+/// Whether each node has its place by the edges alone. Vendors pair the nodes of two graphs by the
+/// order in which edges were made, which nobody tells.
+bool isChain(const GraphBody& body) {
+  std::unordered_set<size_t> from, to;
+  for (const auto& [before, after] : body.edges)
+    if (!from.insert(before).second || !to.insert(after).second)
+      return false;
+  return body.edges.size() + 1 >= body.nodes.size() &&
+         std::ranges::all_of(
+             body.nodes, [](const auto& node) { return !node->child || isChain(*node->child); });
+}
+
+bool hasOff(const GraphBody& body) {
+  return std::ranges::any_of(body.nodes, [](const auto& node) {
+    return node->isOff || (node->child && hasOff(*node->child));
+  });
+}
+
 /// Whether a graph in a graph has nodes that its copy cannot be told about.
 bool isSpecial(const GraphNode& node) {
   return node.isOff || node.isReplaced || node.isWanted ||
@@ -318,7 +336,7 @@ void ExecutableGraph::keep(GraphBody& body) {
 
 GraphNode* ExecutableGraph::find(void* original) {
   const auto found = byOriginal_.find(original);
-  if (found == byOriginal_.end())
+  if (found == byOriginal_.end() || !isPaired_)
     lose();
   return found == byOriginal_.end() ? nullptr : found->second;
 }
@@ -351,6 +369,7 @@ void ExecutableGraph::setChild(void* original, void* graph) {
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);
   auto child = copyGraph(functions_, graph);
   inherit(*child, *node->child);
+  isPaired_ = isPaired_ && isChain(*child);
   keep(*child);
   node->child = std::move(child);
   node->isReplaced = true;
@@ -362,6 +381,9 @@ void ExecutableGraph::update(void* graph) {
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);
   auto body = copyGraph(functions_, graph);
   inherit(*body, *body_);
+  isPaired_ = isPaired_ && isChain(*body);
+  if (!isPaired_ && hasOff(*body))
+    lose();
   keep(*body);
   body_ = std::move(body);
 }

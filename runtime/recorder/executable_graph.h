@@ -125,6 +125,7 @@ private:
 
   const GraphFunctions& functions_;
   const char* whyNot_ = nullptr;
+  bool isPaired_ = true; ///< whether it is certain which node the program means
   std::vector<const void*> unreadable_;
   unsigned long long flags_;
   std::unique_ptr<GraphBody> body_;

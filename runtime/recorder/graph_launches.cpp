@@ -13,7 +13,8 @@ template <typename Follow> int watchExec(void* exec, const Next& next, const Fol
   const CallGuard guard;
   const int status = next();
   Session* session = guard.session();
-  const auto graph = session && status == 0 ? session->graphs().find(exec) : nullptr;
+  const bool isSeen = status == 0 && session && session->isOwner();
+  const auto graph = isSeen ? session->graphs().find(exec) : nullptr;
   if (!graph)
     return status;
   try {
@@ -60,7 +61,7 @@ int watchInstantiate(void** exec, void* graph, const GraphFunctions& functions, 
 int watchExecDestroy(void* exec, const Next& next) {
   const CallGuard guard;
   // Before the vendor gives its handle to another one, and ends objects that the graph refers to.
-  if (Session* session = guard.session())
+  if (Session* session = guard.session(); session && session->isOwner())
     session->graphs().forget(exec);
   return next();
 }

@@ -86,6 +86,24 @@ TEST_CASE("nodes keep their names when they change, and when the whole graph doe
   CHECK(inParts(exec, {8}) == Parts{{8}, {20}});
 }
 
+TEST_CASE("a node of a graph that was updated is known where its edges say which it is") {
+  world = {};
+  fake::Graph graph, other;
+  auto* left = graph.add(1);
+  auto* right = graph.add(2);
+  graph.add(3, {left, right});
+  auto *laterRight = other.add(20), *laterLeft = other.add(10);
+  other.add(30, {laterLeft, laterRight});
+  ExecutableGraph exec(&graph, 0, fake::functions(), any), off(&graph, 0, fake::functions(), any);
+  exec.update(&other);
+  CHECK(inParts(exec, {30}) == Parts{{20, 10}, {30}});
+  exec.changeNode(left, [](void* node) { return renumber(node, 11); });
+  CHECK(exec.whyNot());
+  off.setOff(left, true);
+  off.update(&other);
+  CHECK(off.whyNot());
+}
+
 TEST_CASE("graphs in graphs are cut where they hold something wanted, changed or switched off") {
   world = {};
   fake::Graph graph;
