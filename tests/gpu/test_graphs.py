@@ -42,3 +42,9 @@ def test_filters_and_limits_hold_in_graphs(name: str, tmp_path: Path) -> None:
 
 def test_a_graph_with_memory_of_its_own_is_named(tmp_path: Path) -> None:
     assert graph_cases.MEMORY_IS_NAMED in record("memory", tmp_path)
+
+
+def test_a_kernel_in_a_graph_that_waits_for_the_program_is_given_up(tmp_path: Path) -> None:
+    said = record("waiting", tmp_path, *graph_cases.PATIENCE)
+    assert graph_cases.GIVEN_UP in said
+    assert set(graph_cases.BEFORE_THE_WAIT) <= set(graph_cases.recorded_launches(tmp_path))

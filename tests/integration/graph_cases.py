@@ -35,6 +35,10 @@ FILTERS: dict[str, tuple[str, Sequence[str], Sequence[tuple[str, int, int]]]] = 
     "one launch": ("updated", ("-mr", "1"), [(STEP, 8, 128)]),
     "dimensions": ("updated", ("--dims", "2/512"), [(STEP, 2, 512)]),
 }
+# What is recorded of "waiting", and what is said of the rest.
+PATIENCE = ("--kernel-patience", "1")
+BEFORE_THE_WAIT = [(STEP, 8, 128)]
+GIVEN_UP = "'waitFor(int volatile*, int*)' was not recorded: after 1 s it had not ended"
 EVERYTHING = ("-mr", "20")
 MEMORY_IS_NAMED = (
     "a graph was launched whose kernels are not recorded: it allocates or frees memory"

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, mneme, replay_all
 from graph_cases import (
+    BEFORE_THE_WAIT,
     CASES,
     EVERYTHING,
     FILTERS,
+    GIVEN_UP,
     MEMORY_IS_NAMED,
+    PATIENCE,
     launch_counts,
     recorded_launches,
 )
@@ -76,3 +79,12 @@ def test_a_graph_with_memory_of_its_own_is_named(program: Path, tmp_path: Path) 
     said = record(program, "memory", tmp_path)
     assert MEMORY_IS_NAMED in said
     assert not recorded_launches(tmp_path)
+
+
+def test_a_kernel_in_a_graph_that_waits_for_the_program_is_given_up(
+    program: Path, tmp_path: Path
+) -> None:
+    said = record(program, "waiting", tmp_path, *PATIENCE)
+    assert GIVEN_UP in said
+    # It may be known a moment too late that the device is idle, or in time for the kernel behind it.
+    assert set(BEFORE_THE_WAIT) <= set(recorded_launches(tmp_path))

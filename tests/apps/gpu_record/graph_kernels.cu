@@ -11,6 +11,12 @@ __global__ void step(int* values, int count, int factor, int added) {
     values[i] = values[i] * factor + added;
 }
 
+__global__ void waitFor(volatile int* flag, int* values) {
+  while (*flag == 0) {
+  }
+  values[0] += *flag;
+}
+
 __global__ void join(const int* left, const int* right, int* out, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count)
@@ -242,6 +248,26 @@ void memory() {
   expect(cudaGraphExecDestroy(exec));
 }
 
+/// A kernel between two others waits for what the program does after the launch.
+void waiting() {
+  int *values = device(1), *flag = nullptr;
+  expect(cudaMallocHost(reinterpret_cast<void**>(&flag), sizeof(int)));
+  const cudaStream_t stream = newStream();
+  begin(stream);
+  step<<<8, 128, 0, stream>>>(values, kCount, 3, 1);
+  waitFor<<<1, 1, 0, stream>>>(flag, values);
+  step<<<4, 256, 0, stream>>>(values, kCount, 5, 2);
+  const cudaGraphExec_t exec = runnable(end(stream));
+  for (int round = 0; round < 2; ++round) {
+    *static_cast<volatile int*>(flag) = 0;
+    expect(cudaGraphLaunch(exec, stream));
+    *static_cast<volatile int*>(flag) = 7;
+    expect(cudaStreamSynchronize(stream));
+    say("waiting", download(values, kCount));
+  }
+  expect(cudaGraphExecDestroy(exec));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -250,9 +276,10 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)();
   } cases[] = {{"captured", captured}, {"explicit", explicitly}, {"updated", updated},
-               {"child", child},       {"forked", forked},       {"memory", memory}};
+               {"child", child},       {"forked", forked},       {"memory", memory},
+               {"waiting", waiting}};
   for (const auto& one : cases)
-    if (wanted.empty() || wanted == one.name)
+    if (wanted == one.name || (wanted.empty() && one.run != waiting)) // which takes its time
       one.run();
   return finish("graph_kernels");
 }
