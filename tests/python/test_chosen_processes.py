@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
+import threading
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mneme.devices import device_limits
 from mneme.errors import BackendUnavailable, InvalidArgument
-from mneme.measure import pool_processes, slow_processes
+from mneme.measure import futures_executor, pool_processes, slow_processes
 from mneme.measure.futures_executor import FuturesReplayExecutor
+from mneme.measure.remote_evaluation import RefusedProcess, RemoteSpec, place_here
+from mneme.measure.remote_evaluation import evaluate as evaluate_here
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.inventory import find_record
 from native_parts import needs_native
@@ -30,6 +37,71 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     line = ("record", "-rdb", path, "--device", "cpu", "--", PROGRAM, "4096")
     subprocess.run([sys.executable, "-m", "mneme", *map(str, line)], check=True, timeout=120)
     return path
+
+
+def test_a_process_of_a_pool_that_chooses_refuses_when_it_is_slow(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pools such as MPI's give a task to whichever process is free."""
+    here = threading.local()
+    numbers = itertools.count()
+    together = threading.Barrier(2)
+    measured: list[str] = []
+
+    def place() -> str:
+        if not hasattr(here, "place"):
+            here.place = f"node{next(numbers)}:1"
+        return str(here.place)
+
+    def examine(*_: Any) -> dict[str, Any]:
+        together.wait(30)
+        limits = asdict(device_limits("cpu"))
+        return {"host": place().partition(":")[0], "pid": 1, "limits": limits}
+
+    def evaluate(spec: RemoteSpec, _number: int, configs: Any, *_: Any) -> dict[str, Any]:
+        if place() in spec.refused:
+            time.sleep(0.01)
+            raise RefusedProcess("node1: is not to measure")
+        if not spec.refused:  # nothing else runs yet
+            together.wait(30)
+        measured.append(place())
+        took = 4_000_000 if place() == "node1:1" else 1_000_000
+        results = [ExperimentResult(exec_time=[took]).to_dict() for _ in configs]
+        return {"host": place().partition(":")[0], "place": place(), "results": results}
+
+    def hold(spec: RemoteSpec, _number: int) -> None:
+        if place() in spec.refused:
+            time.sleep(0.1)
+
+    monkeypatch.setattr(slow_processes, "evaluate", evaluate)
+    monkeypatch.setattr(futures_executor, "evaluate", evaluate)
+    monkeypatch.setattr(futures_executor, "hold", hold)
+    monkeypatch.setattr(pool_processes, "examine", examine)
+    configs = [ExperimentConfiguration(passes=str(number)) for number in range(60)]
+    with (
+        ThreadPoolExecutor(2) as pool,
+        FuturesReplayExecutor(pool, find_record(recording).path, None, 1, device="cpu") as executor,
+    ):
+        executor.prepare()
+        assert len(executor.workers) == 2
+        with pytest.warns(RuntimeWarning, match=r"node1 is left out: it takes 4000.0 µs"):
+            executor.leave_out_slow(configs[0])
+        assert list(executor.left_out) == ["node1:1"]
+        measured.clear()
+        futures = [executor.submit(one) for one in configs]
+        assert all(one.result(60).exec_time == [1_000_000] for one in futures)  # type: ignore[union-attr]
+    assert set(measured) == {"node0:1"}
+    assert list(executor.left_out) == ["node1:1"]
+
+
+def test_a_refusing_process_measures_nothing(recording: Path) -> None:
+    record = find_record(recording)
+    with ThreadPoolExecutor(1) as pool:
+        executor = FuturesReplayExecutor(pool, record.path, None, 1, device="cpu")
+        spec = replace(executor._spec, refused=frozenset({place_here()}))
+    assert spec == executor._spec  # what is open stays open
+    with pytest.raises(RefusedProcess, match="is not to measure"):
+        evaluate_here(spec, 0, [], b"", {})
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,44 @@ def test_a_pool_without_processes_is_broken() -> None:
         pool.submit(int, "7")
 
 
+def test_a_slow_process_is_ended() -> None:
+    slow, fast = FakeActor(9), FakeActor(9)
+    pool, _ = pool_of(slow, fast)
+    ended: list[Any] = []
+    pool._ray.kill = ended.append
+    slow.remote = lambda *_: SimpleNamespace(future=lambda: Done((True, "node1:7")))  # type: ignore[method-assign]
+    slow.call = SimpleNamespace(remote=slow.remote)
+    assert pool.count() == 2
+    pool.leave_out({"node1:7"})
+    assert ended == [slow]
+    assert pool.count() == 1
+    assert pool.submit(int, "7").result(1) == 7
+
+
+def test_a_server_that_is_gone_breaks_the_pool() -> None:
+    pool, _ = pool_of(FakeActor(0), FakeActor(0))
+    first, second = pool._loads
+
+    def refuse(*_: Any) -> Any:
+        raise ConnectionError("the server is gone")
+
+    second.call = SimpleNamespace(remote=refuse)
+    pool._loads[second] = 1  # the other one is tried first
+    with pytest.raises(BrokenExecutor, match="the server is gone"):
+        pool.submit(int, "7").result(10)
+    assert first not in pool._loads
+
+
+class Done:
+    """A future that has a result."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def result(self, _seconds: float) -> Any:
+        return self._value
+
+
 def test_a_node_without_mneme_is_named() -> None:
     pool, _ = pool_of(FakeActor(0, "it failed\nModuleNotFoundError: No module named 'mneme'"))
     with pytest.raises(ImportError, match="No module named 'mneme'"):

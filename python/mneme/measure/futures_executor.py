@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import threading
@@ -23,7 +24,7 @@ from mneme.measure.pool_processes import (
     only,
 )
 from mneme.measure.pool_watch import PoolWatch
-from mneme.measure.remote_evaluation import RemoteSpec, UnfitProcess, evaluate
+from mneme.measure.remote_evaluation import RefusedProcess, RemoteSpec, UnfitProcess, evaluate, hold
 from mneme.measure.replay_executor import ir_bytes
 from mneme.measure.sent_recordings import digest_of
 from mneme.measure.slow_processes import find_slow
@@ -192,8 +193,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self.nodes[host] = NodeStatistics(processes=count)
         for place, why in self.left_out.items():
             warnings.warn(f"{place} is left out: {why}", RuntimeWarning, stacklevel=2)
-        if client is not None and self._watch is None:
-            self._watch = PoolWatch(client, self._lose)
+        self._watch = self._watch or PoolWatch.of(self._pool, self._lose)
 
     def _resize_batches(self, helpers: int) -> None:
         at_once = int(getattr(self._pool, "tasks_at_once", 1))
@@ -204,16 +204,12 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._least_capacity = max(self._least_capacity, whole * (slots + count))
 
     def leave_out_slow(self, config: ExperimentConfiguration) -> None:
-        """Leave out processes that need much longer than others for a configuration, and warn.
-
-        Only Dask lets processes be chosen; with other pools nothing happens.
-        """
-        client = getattr(self._pool, "_client", None)
-        if client is None or len(self._addresses) <= 1:
+        """Leave out processes that need much longer than others, and warn; some can only refuse."""
+        if len(self._addresses) <= 1:
             return
         is_cpu = any(one.device == "cpu" for one in self.workers)
         least_ns = _LEAST_ON_CPU_NS if is_cpu else 0.0
-        slow = find_slow(client, self._spec, self._addresses, config, least_ns=least_ns)
+        slow = find_slow(self._pool, self._spec, self._addresses, config, least_ns=least_ns)
         if not slow:
             return
         for address, why in slow.items():
@@ -221,7 +217,12 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self.nodes[process.host].processes -= 1
             self.left_out[address] = f"{process.host}: {why}"
             warnings.warn(f"{process.host} is left out: it {why}", RuntimeWarning, stacklevel=2)
-        self._pool = only(self._pool, self._addresses)
+        if hasattr(self._pool, "_client"):
+            self._pool = only(self._pool, self._addresses)
+            return
+        self._spec = replace(self._spec, refused=self._spec.refused | set(slow))
+        getattr(self._pool, "leave_out", lambda _places: None)(set(slow))
+        self._resize_batches(self._spec.compile_workers)
 
     def _lose(self, why: str) -> None:
         """Fail what is in flight: no process is left to measure it."""
@@ -386,10 +387,15 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
     def _try_elsewhere(self, task: _Task, why: Exception) -> bool:
         """Submit a task again that met a process which cannot measure; false: often enough."""
-        place, _, reason = str(why).partition(": ")
-        with self._lock:
-            self.left_out[place if reason else "a process"] = reason or str(why)
-        task.tries += 1
+        if isinstance(why, RefusedProcess):
+            # Pools prefer the process that became free last: it gets this, and another the task.
+            with contextlib.suppress(Exception):
+                self._pool.submit(hold, self._spec, next(self._ids))
+        else:
+            place, _, reason = str(why).partition(": ")
+            with self._lock:
+                self.left_out[place if reason else "a process"] = reason or str(why)
+            task.tries += 1
         if task.tries >= _MOST_TRIES or self._is_closed:
             return False
         try:

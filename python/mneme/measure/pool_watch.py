@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from typing_extensions import Self
+
 __all__ = ["PATIENCE_SECONDS", "PoolWatch"]
 
 PATIENCE_SECONDS = 60.0
@@ -18,20 +20,28 @@ _POLL_SECONDS = 1.0
 
 
 class PoolWatch:
-    """A thread that calls back once a Dask cluster has had no worker for a while."""
+    """A thread that calls back once a cluster has had no process for a while."""
 
-    def __init__(self, client: Any, on_lost: Callable[[str], None]) -> None:  # noqa: ANN401 - of Dask
+    def __init__(self, count: Callable[[], int], on_lost: Callable[[str], None]) -> None:
         """Start.
 
         Args:
-            client: Dask's client.
+            count: Returns how many processes there are; whatever it raises means none.
             on_lost: Called once, with a sentence, from the thread.
         """
-        self._client = client
+        self._count_all = count
         self._on_lost = on_lost
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mneme-pool-watch", daemon=True)
         self._thread.start()
+
+    @classmethod
+    def of(cls, pool: Any, on_lost: Callable[[str], None]) -> Self | None:  # noqa: ANN401 - an `Executor`
+        """Watch a pool; None if it cannot say how many processes it has, as those of MPI."""
+        client, count = getattr(pool, "_client", None), getattr(pool, "count", None)
+        if client is not None:
+            return cls(lambda: len(client.nthreads()), on_lost)
+        return None if count is None else cls(count, on_lost)
 
     def stop(self) -> None:
         """End; the callback is not called any more, unless it is running."""
@@ -48,6 +58,6 @@ class PoolWatch:
 
     def _count(self) -> int:
         try:
-            return len(self._client.nthreads())
-        except Exception:  # noqa: BLE001 - of Dask's own kinds: no scheduler, no workers
+            return self._count_all()
+        except Exception:  # noqa: BLE001 - of the cluster's own kinds: nobody answers
             return 0

@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 
 from mneme.errors import BackendUnavailable
 from mneme.install.hints import package_hint
+from mneme.measure.remote_evaluation import place_here
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 __all__ = ["RayPool", "ray_pool"]
 
@@ -79,6 +80,20 @@ class RayPool(Executor):
         self._start(future, fn, args)
         return future
 
+    def count(self) -> int:
+        """Return how many processes there are; fails if the cluster does not answer."""
+        self._ray.nodes()
+        return len(self._loads)
+
+    def leave_out(self, places: Collection[str]) -> None:
+        """End the processes with these places; nothing may be running in them."""
+        for actor in list(self._loads):
+            is_here, place = actor.call.remote(place_here).future().result(_SECONDS)
+            if is_here and place in places:
+                with self._lock:
+                    self._loads.pop(actor, None)
+                self._ray.kill(actor)
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - as in Executor
         """End all processes."""
         del wait, cancel_futures
@@ -128,8 +143,9 @@ class RayPool(Executor):
             return
         try:
             self._start(future, fn, args)
-        except BrokenExecutor as broken:
-            future.set_exception(BrokenExecutor(f"{broken} ({str(error).strip().splitlines()[0]})"))
+        except Exception as broken:  # noqa: BLE001 - Ray's own, too, if its server is gone
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            future.set_exception(BrokenExecutor(f"{broken} ({reason})"))
 
 
 @contextlib.contextmanager

@@ -31,10 +31,21 @@ if TYPE_CHECKING:
     from mneme.measure.measuring import Measuring
     from mneme.measure.tolerance import Tolerance
 
-__all__ = ["LacksRecording", "RemoteSpec", "UnfitProcess", "evaluate", "examine", "model_here"]
+__all__ = [
+    "LacksRecording",
+    "RefusedProcess",
+    "RemoteSpec",
+    "UnfitProcess",
+    "evaluate",
+    "examine",
+    "hold",
+    "model_here",
+    "place_here",
+]
 
 # A process that cannot measure waits this long, so that tasks come to others meanwhile.
 _PAUSE_SECONDS = 0.5
+_HOLD_SECONDS = 2.0
 
 
 class UnfitProcess(BackendUnavailable):
@@ -43,6 +54,10 @@ class UnfitProcess(BackendUnavailable):
 
 class LacksRecording(UnfitProcess):
     """A process that could measure if it had the recording."""
+
+
+class RefusedProcess(UnfitProcess):
+    """A process that could measure, but is not to: another one takes what it was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +81,9 @@ class RemoteSpec:
     """The vendor's name of the device that measures; empty: any."""
     compile_workers: int = 0
     """Processes that compile ahead for one that measures; 0: as many as Dask gives it threads."""
+    refused: frozenset[str] = field(default=frozenset(), compare=False)
+    """The places of processes that are not to measure, as `place_here` names them; what is open
+    stays open when they change."""
 
 
 @dataclass(slots=True)
@@ -130,6 +148,18 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
     }
 
 
+def hold(spec: RemoteSpec, number: int) -> None:
+    """Keep a process that is not to measure busy, so that others take what comes next."""
+    del number
+    if place_here() in spec.refused:
+        time.sleep(_HOLD_SECONDS)
+
+
+def place_here() -> str:
+    """Return the name of this process in its cluster."""
+    return f"{os.uname().nodename}:{os.getpid()}"
+
+
 def model_here(device: str | None) -> str:
     """Return the vendor's name of the device on which this process measures.
 
@@ -166,8 +196,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Evaluate configurations in this process, in turn.
 
-    Returns the name of this host, "host", the results as plain values, "results", and how long all
-    took, "seconds".
+    Returns the name of this host, "host", of this process, "place", the results as plain values,
+    "results", and how long all took, "seconds".
 
     Args:
         spec: What to open.
@@ -178,8 +208,12 @@ def evaluate(
 
     Raises:
         UnfitProcess: If the recording cannot be opened here.
+        RefusedProcess: If this process is not to measure.
         MnemeError: If it cannot be replayed at all.
     """
+    if place_here() in spec.refused:
+        time.sleep(_PAUSE_SECONDS)
+        raise RefusedProcess(f"{os.uname().nodename}: is not to measure")
     del number
     began = time.monotonic()
     process = _this_process()
@@ -204,7 +238,8 @@ def evaluate(
             opened.users -= 1
     plain = [result.to_dict() for result in results if result is not None]
     seconds = time.monotonic() - began
-    return {"host": os.uname().nodename, "results": plain, "seconds": seconds}
+    told = {"host": os.uname().nodename, "place": place_here()}
+    return {**told, "results": plain, "seconds": seconds}
 
 
 def _this_process() -> _Process:

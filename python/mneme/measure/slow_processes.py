@@ -1,4 +1,4 @@
-"""Finds processes of a Dask cluster that need much longer than others for one configuration.
+"""Finds processes of a pool that need much longer than others for one configuration.
 
 A node that is busy with something else, throttled or misconfigured makes everything it measures
 look slow: the search would learn from it.
@@ -13,6 +13,7 @@ from mneme.measure.remote_evaluation import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from concurrent.futures import Executor
 
     from mneme.measure.remote_evaluation import RemoteSpec
     from mneme.mneme_types import ExperimentConfiguration
@@ -26,7 +27,7 @@ _ROUNDS = 3
 
 
 def find_slow(
-    client: Any,  # noqa: ANN401 - of Dask
+    pool: Any,  # noqa: ANN401 - an `Executor`
     spec: RemoteSpec,
     addresses: Iterable[str],
     config: ExperimentConfiguration,
@@ -36,7 +37,8 @@ def find_slow(
     """Return why processes are too slow, by address; those that fail are not among them.
 
     Args:
-        client: Dask's client.
+        pool: The pool. Where none of its processes can be chosen, it gets as many tasks as it has
+            processes, while nothing else runs.
         spec: What they measure.
         addresses: The processes.
         config: What all of them measure: once, and again where it takes more than 1.5 times as long
@@ -45,8 +47,14 @@ def find_slow(
     """
     best: dict[str, float] = dict.fromkeys(addresses, math.inf)
     slow = set(best)
+    client = getattr(pool, "_client", None)
     for number in range(_ROUNDS):
-        for address, found in _times(client, spec, slow, config, number).items():
+        if client is None:
+            times = _times_of_pool(pool, spec, len(best), config, number)
+        else:
+            times = _times(client, spec, slow, config, number)
+        for address in slow & times.keys():
+            found = times[address]
             best[address] = min(best[address], found)
         best = {address: found for address, found in best.items() if found < math.inf}
         fastest = min(best.values(), default=math.inf)
@@ -71,22 +79,40 @@ def _times(
     number: int,
 ) -> Mapping[str, float]:
     """Return nanoseconds by address."""
-    options = {"fresh": True, "iterations": None, "measuring": None}
     tasks = {
         address: client.submit(
-            *(evaluate, spec, number, [config.to_dict()], b"", options),
+            *_task(spec, config, number),
             workers=[address],
             allow_other_workers=False,
             pure=False,
         )
         for address in addresses
     }
+    answers = {address: _answer(task) for address, task in tasks.items()}
+    return {address: one for address, (_, one) in answers.items() if one < math.inf}
+
+
+def _times_of_pool(
+    pool: Executor, spec: RemoteSpec, count: int, config: ExperimentConfiguration, number: int
+) -> Mapping[str, float]:
+    """Return nanoseconds by the places of those processes that took a task."""
+    tasks = [pool.submit(*_task(spec, config, number)) for _ in range(count)]
     found: dict[str, float] = {}
-    for address, task in tasks.items():
-        try:
-            (result,) = task.result()["results"]
-        except Exception:  # noqa: BLE001, S112 - it fails in the search, too, and is named there
-            continue
-        if result["exec_time"]:
-            found[address] = min(result["exec_time"])
+    for place, one in map(_answer, tasks):
+        found[place] = min(one, found.get(place, math.inf))
     return found
+
+
+def _task(spec: RemoteSpec, config: ExperimentConfiguration, number: int) -> tuple[Any, ...]:
+    options = {"fresh": True, "iterations": None, "measuring": None}
+    return evaluate, spec, number, [config.to_dict()], b"", options
+
+
+def _answer(task: Any) -> tuple[str, float]:  # noqa: ANN401 - a future, of Dask or of Python
+    """Return which process took a task, and its nanoseconds; infinite if it failed."""
+    try:
+        answer = task.result()
+        (result,) = answer["results"]
+    except Exception:  # noqa: BLE001 - it fails in the search, too, and is named there
+        return "", math.inf
+    return str(answer.get("place", "")), min(result["exec_time"], default=math.inf)
