@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from mneme.recording.recorded_execution import RecordedExecution
+from mneme.trim import trimming
 from mneme.trim.ranges import CHUNK, PAGE, Range, merged, size_of
 from mneme.trim.search import Search
 from native_parts import needs_native
@@ -233,6 +234,32 @@ def test_a_directory_in_use_is_refused(program: Path, tmp_path: Path) -> None:
     assert done.returncode == 8
     assert "name a directory that does not, or an empty one" in done.stderr
     assert content_of(recording) == before
+
+
+def test_much_memory_is_trimmed_in_two_steps(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trimming, "_MUCH_BYTES", 1 << 20)
+    recording = recorded(program, tmp_path, "little")
+    (record,) = recording.glob("*.json")
+    (record_id,) = RecordedExecution.from_json(record)
+    told: list[trimming.Progress] = []
+    result = trimming.trim(
+        trimming.TrimOptions(
+            record=record,
+            record_id=record_id,
+            output=tmp_path / "small",
+            device="cpu",
+            on_progress=told.append,
+        )
+    )
+    assert {one.name for one in tmp_path.iterdir()} == {"recording", "small"}
+    assert result.record.is_file()
+    assert result.described_before == 68 << 20
+    assert result.described_before - result.unread == PAGE
+    assert told[0].undecided == 68 << 20
+    assert "verified: exact" in mneme("replay", tmp_path / "small", "--device", "cpu").stderr
+    assert "of 68.0 MiB of memory" in mneme("show", tmp_path / "small").stdout
 
 
 def searched(sizes: list[int], read: list[Range]) -> tuple[list[Range], int]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import time
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,17 +15,22 @@ from mneme.errors import DeviceFailed, IoFailed, MnemeError, VerificationFailed
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.trim.blocks import smallest_grid
 from mneme.trim.holes import unallocated_in
-from mneme.trim.ranges import merged, size_of
+from mneme.trim.ranges import CHUNK, PAGE, merged, size_of
 from mneme.trim.search import Search
 from mneme.trim.trials import BudgetSpent, Region, Trials, checked
+from mneme.trim.workshop import workshop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from mneme.trim.ranges import Range
 
 __all__ = ["Progress", "TrimOptions", "Trimmed", "trim"]
 
+# From so much on, memory is not looked at in pages before most of it is left out.
+_MUCH_BYTES = 256 << 20
+# What is less than this part of it is left to the next step.
+_FEW = 64
 # The second has every access of the source, used or not: no other code has more.
 _CONFIGURATIONS: tuple[dict[str, object], ...] = ({}, {"passes": "default<O0>", "codegen_opt": 0})
 
@@ -88,8 +92,6 @@ class Trimmed:
     replays: int = 0
     """Launches of the search."""
     seconds: float = 0.0
-    notes: list[str] = field(default_factory=list)
-    """Sentences on what could not be done."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values."""
@@ -104,7 +106,6 @@ class Trimmed:
             "why_same_grid": self.why_same_grid,
             "replays": self.replays,
             "seconds": self.seconds,
-            "notes": list(self.notes),
         }
 
 
@@ -116,52 +117,43 @@ def trim(options: TrimOptions) -> Trimmed:
         DeviceFailed: If it does not run.
         IoFailed: If the result cannot be written.
     """
-    if options.output.exists() and (not options.output.is_dir() or any(options.output.iterdir())):
-        raise IoFailed(
-            f"'{options.output}' exists; name a directory that does not, or an empty one"
-        )
-    with _staging(options.output) as staging, tempfile.TemporaryFile() as log:
-        result = _Trimming(options, log).run(staging)
-        result.record = options.output / result.record.name
+    output = options.output
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise IoFailed(f"'{output}' exists; name a directory that does not, or an empty one")
+    with workshop(output) as work, tempfile.TemporaryFile() as log:
+        result = _in_two_steps(options, work, log)
+        try:
+            result.record.parent.rename(output.absolute())
+        except OSError as error:
+            raise IoFailed(f"cannot write '{output}': {error.strerror}") from error
+        result.record = output / result.record.name
     return result
 
 
-@contextmanager
-def _staging(output: Path) -> Iterator[Path]:
-    """Make a directory that becomes the result by one rename, and that goes if it does not."""
-    place = output.absolute()
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(
-            tempfile.mkdtemp(prefix=f".{place.name}.tmp-{os.getpid()}-", dir=place.parent)
-        )
-    except OSError as error:
-        raise IoFailed(f"cannot write beside '{output}': {error.strerror}") from error
-    _remove_leftovers(place)
-    try:
-        yield staging
-        try:
-            staging.chmod(0o777 & ~_umask())
-            staging.rename(place)
-        except OSError as error:
-            raise IoFailed(f"cannot write '{output}': {error.strerror}") from error
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-def _remove_leftovers(place: Path) -> None:
-    """Remove what killed trimmings of the same directory have left."""
-    prefix = f".{place.name}.tmp-"
-    for one in place.parent.glob(f"{prefix}*-*"):
-        pid = one.name.removeprefix(prefix).partition("-")[0]
-        if pid.isdecimal() and not Path(f"/proc/{pid}").exists():
-            shutil.rmtree(one, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _in_two_steps(options: TrimOptions, work: Path, log: IO[bytes]) -> Trimmed:
+    """Trim much memory in chunks first: trials of what is left then take no time."""
+    trimming = _Trimming(options, log)
+    if trimming.result.described_before < _MUCH_BYTES:
+        return trimming.run(work / "result", PAGE)
+    coarse = trimming.run(work / "chunks", CHUNK)
+    rest = options.budget - coarse.seconds
+    if rest <= 0:
+        return coarse
+    again = replace(
+        options, record=coarse.record, record_id=coarse.record_id, keeps_grid=True, budget=rest
+    )
+    fine = _Trimming(again, log).run(work / "result", PAGE)
+    kept = fine.described_before - fine.unread
+    return replace(
+        fine,
+        files_before=coarse.files_before,
+        described_before=coarse.described_before,
+        unread=coarse.described_before - kept,
+        grid_before=coarse.grid_before,
+        why_same_grid=coarse.why_same_grid,
+        replays=coarse.replays + fine.replays,
+        seconds=coarse.seconds + fine.seconds,
+    )
 
 
 class _Trimming:
@@ -184,10 +176,14 @@ class _Trimming:
             for one in self._snapshot.regions()
         ]
         self._start = time.monotonic()
-        self.result = Trimmed(record=options.record, record_id=options.record_id)
+        self.result = Trimmed(
+            record=options.record,
+            record_id=options.record_id,
+            described_before=sum(one.size for one in self._regions),
+        )
 
-    def run(self, staging: Path) -> Trimmed:
-        """Search, write and verify."""
+    def run(self, staging: Path, leaf: int) -> Trimmed:
+        """Search down to pieces of this size, write and verify."""
         result = self.result
         dims = self._instance.grid_dim
         result.grid_before = (dims.x, dims.y, dims.z)
@@ -200,7 +196,7 @@ class _Trimming:
             result.why_same_grid = "as asked for"
             if not self._options.keeps_grid:
                 result.why_same_grid = smallest_grid(trials, self._instance)
-            found = self._found(trials)
+            found = self._found(trials, leaf)
             self._write(trials, found, staging)
             result.replays += trials.count
             result.grid_after = trials.grid
@@ -219,16 +215,18 @@ class _Trimming:
             ends=self._start + self._options.budget,
         )
 
-    def _found(self, trials: Trials) -> list[Range]:
+    def _found(self, trials: Trials, leaf: int) -> list[Range]:
         """Return what is not read."""
 
         def is_unread(found: Sequence[Range], ranges: Sequence[Range], *, is_sample: bool) -> bool:
             self._options.on_progress(
                 Progress(replays=trials.count, unread=size_of(found), undecided=search.undecided)
             )
+            if leaf > PAGE and search.undecided * _FEW < self.result.described_before:
+                raise BudgetSpent  # the next step has the rest
             return trials.is_same(found, ranges, is_sample=is_sample)
 
-        search = Search([one.size for one in self._regions], is_unread)
+        search = Search([one.size for one in self._regions], is_unread, leaf)
         with suppress(BudgetSpent):
             search.run()
         self.result.undecided = search.undecided
@@ -262,7 +260,6 @@ class _Trimming:
                 (self.result.record_id,) = RecordedExecution.from_json(record)
                 return
             shutil.rmtree(staging)
-            staging.mkdir(mode=0o700)
         raise VerificationFailed(f"the trimmed launch does not replay: {failure}")
 
     def _failure_of(self, record: Path) -> str:
@@ -287,7 +284,6 @@ class _Trimming:
         result = self.result
         result.files_before = sum(Path(one).stat().st_size for one in self._needed())
         result.files_after = sum(one.stat().st_size for one in staging.iterdir())
-        result.described_before = sum(one.size for one in self._regions)
         instance = RecordedExecution.from_json(result.record).get(result.record_id)
         after = _native.Snapshot(instance.prologue.fn)
         result.described_after = sum(int(one["size"]) for one in after.regions())
