@@ -50,7 +50,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_example_is_right_with_both(recordings: Path, tmp_path: Path) -> None:
     done = mneme(
-        *("compare", recordings, "--device", "cpu", "--rounds", "1", "--json"),
+        *("compare", recordings, "--device", "cpu", "--rounds", "6", "--json"),
         *("--variant", "oldest=", "--variant", f"newest=--llvm {NEWER}"),
         *("--results-dir", tmp_path / "results", "--fail-on", "wrong", "--fail-on", "failed"),
     )
