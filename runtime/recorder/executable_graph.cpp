@@ -302,13 +302,17 @@ RunnablePart::~RunnablePart() {
 
 ExecutableGraph::ExecutableGraph(void* graph, unsigned long long flags,
                                  const GraphFunctions& functions,
-                                 const std::function<bool(const void* function)>& isKnown)
+                                 const std::function<bool(const void* function)>& isKnown,
+                                 const char* whyNot)
     : functions_(functions), flags_(flags & kUseNodePriority) {
   const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
   addFunctions(functions, graph, isKnown, unreadable_);
-  whyNot_ = std::ranges::none_of(unreadable_, isKnown) ? kForeign
-            : (flags & kDeviceLaunch)                  ? "kernels may launch it"
-                                                       : whyNotOf(functions, graph);
+  if (std::ranges::none_of(unreadable_, isKnown))
+    whyNot_ = kForeign;
+  else if (flags & kDeviceLaunch)
+    whyNot_ = "kernels may launch it";
+  else
+    whyNot_ = whyNot ? whyNot : whyNotOf(functions, graph);
   if (whyNot_)
     return;
   unreadable_.clear();
@@ -319,6 +323,7 @@ ExecutableGraph::ExecutableGraph(void* graph, unsigned long long flags,
 const char* const ExecutableGraph::kLost =
     "it was changed in a way that the recorder could not follow";
 const char* const ExecutableGraph::kForeign = "none was built with mneme";
+const char* const ExecutableGraph::kAsked = "MNEME_GRAPHS is 'whole'";
 const char* const ExecutableGraph::kWhole = "it cannot be launched in parts";
 
 void ExecutableGraph::lose(const char* why) noexcept {

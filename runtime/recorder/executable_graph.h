@@ -79,10 +79,11 @@ public:
 /// Not thread-safe, as the vendor's graphs are not.
 class ExecutableGraph {
 public:
-  /// Copies the graph if `isKnown` says so of any of its kernels: others are left alone. \throws
-  /// Error if that is impossible
+  /// Copies the graph, unless `isKnown` is true of none of its kernels or `whyNot` says why no
+  /// graph is launched in parts. \throws Error if that is impossible
   ExecutableGraph(void* graph, unsigned long long flags, const GraphFunctions& functions,
-                  const std::function<bool(const void* function)>& isKnown);
+                  const std::function<bool(const void* function)>& isKnown,
+                  const char* whyNot = nullptr);
 
   /// Why its kernels cannot be launched one by one; null if they can.
   const char* whyNot() const noexcept { return whyNot_; }
@@ -90,6 +91,7 @@ public:
   void lose(const char* why = kLost) noexcept;
   static const char* const kLost;
   static const char* const kForeign; ///< no kernel is known
+  static const char* const kAsked;
   static const char* const kWhole;
   const GraphFunctions& functions() const noexcept { return functions_; }
 

@@ -38,8 +38,10 @@ void follow(Session& session, void* exec, void* graph, const GraphFunctions& fun
     const auto [handle, info] = session.findKernel(function);
     return info && info->blob;
   };
+  const char* const whyNot = session.leavesGraphsWhole() ? ExecutableGraph::kAsked : nullptr;
   if (functions.canRun())
-    session.graphs().set(exec, std::make_shared<ExecutableGraph>(graph, flags, functions, isKnown));
+    session.graphs().set(
+        exec, std::make_shared<ExecutableGraph>(graph, flags, functions, isKnown, whyNot));
 }
 
 } // namespace

@@ -146,6 +146,13 @@ Placement readPlacement() {
   refuse("MNEME_ALLOCATIONS", text, "is neither window nor vendor");
 }
 
+bool readGraphsWhole() {
+  const std::string text = valueOf("MNEME_GRAPHS");
+  if (!text.empty() && text != "parts" && text != "whole")
+    refuse("MNEME_GRAPHS", text, "is neither parts nor whole");
+  return text == "whole";
+}
+
 } // namespace
 
 bool Settings::wants(const std::string& mangled, const std::string& demangled,
@@ -180,6 +187,7 @@ Settings readSettings() {
   settings.epilogue = readEpilogue();
   settings.kernelPatience = readKernelPatience(settings.kernelPatience);
   settings.placement = readPlacement();
+  settings.areGraphsWhole = readGraphsWhole();
   return settings;
 }
 

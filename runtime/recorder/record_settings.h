@@ -34,6 +34,7 @@ struct Settings {
   /// MNEME_KERNEL_PATIENCE, in seconds (fractions are accepted): limit for waits for the device
   std::chrono::nanoseconds kernelPatience = std::chrono::seconds(30);
   Placement placement = Placement::Automatic; ///< MNEME_ALLOCATIONS
+  bool areGraphsWhole = false;                ///< MNEME_GRAPHS: no graph is launched in parts
   bool isRankRecorded = true;                 ///< MNEME_RECORD_RANKS against this process's rank
 
   /// Whether a kernel with these names, and with this place, is to be recorded.

@@ -73,6 +73,8 @@ public:
   int launchOnDevices(std::span<const DeviceLaunch> launches, const CallOnDevices& call,
                       const Next& together, const NextOf& alone);
 
+  /// Whether no graph is launched in parts, so that kernels in graphs are not recorded.
+  bool leavesGraphsWhole() const noexcept { return settings_.areGraphsWhole; }
   /// The executable graphs whose making was seen.
   ExecutableGraphs& graphs() noexcept { return graphs_; }
   /// The same for the kernels of an executable graph, which `whole` launches.

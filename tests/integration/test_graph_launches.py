@@ -88,3 +88,10 @@ def test_a_kernel_in_a_graph_that_waits_for_the_program_is_given_up(
     assert GIVEN_UP in said
     # It may be known a moment too late that the device is idle, or in time for the kernel behind it.
     assert set(BEFORE_THE_WAIT) <= set(recorded_launches(tmp_path))
+
+
+def test_graphs_can_be_left_as_they_are(program: Path, tmp_path: Path) -> None:
+    place = ("record", "-rdb", tmp_path, "--device", "cpu")
+    done = mneme(*place, "--", program, "captured", MNEME_GRAPHS="whole")
+    assert "a graph was launched whose kernels are not recorded: MNEME_GRAPHS" in done.stderr
+    assert not recorded_launches(tmp_path)

@@ -95,6 +95,7 @@ def test_settings_of_the_recorder_are_checked_first(
         ("MNEME_KERNEL_PATIENCE", "0"),
         ("MNEME_LOG_DIR", "/nowhere"),
         ("MNEME_ALLOCATIONS", "x"),
+        ("MNEME_GRAPHS", "x"),
     ],
 )
 def test_variables_of_the_recorder_are_checked_first(

@@ -20,6 +20,7 @@ __all__ = ["RecordRequest", "check_environment", "check_request"]
 
 _EPILOGUES = ("bytes", "diff", "best")
 _ALLOCATIONS = ("", "window", "vendor")
+_GRAPHS = ("", "parts", "whole")
 _LARGEST_WINDOW_GIB = 1024
 _LARGEST_COUNT = 2**64 - 1
 _LONGEST_PATIENCE = 1_000_000
@@ -168,3 +169,6 @@ def check_environment(base: Mapping[str, str]) -> None:
     allocations = base.get("MNEME_ALLOCATIONS", "")
     if allocations not in _ALLOCATIONS:
         raise InvalidArgument(f"MNEME_ALLOCATIONS is '{allocations}', neither window nor vendor")
+    graphs = base.get("MNEME_GRAPHS", "")
+    if graphs not in _GRAPHS:
+        raise InvalidArgument(f"MNEME_GRAPHS is '{graphs}', neither parts nor whole")

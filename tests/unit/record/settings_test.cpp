@@ -17,8 +17,9 @@ public:
     for (const char* name :
          {"MNEME_DATA_DIR", "MNEME_LOG_DIR", "MNEME_PAGE_SIZE", "MNEME_MAX_RECORDINGS",
           "MNEME_SKIP_RECORDINGS", "MNEME_KERNEL_PATIENCE", "MNEME_RR_KERNELS", "MNEME_RECORD_DIMS",
-          "MNEME_EPILOGUE_TYPE", "MNEME_RECORD_RANKS", "FLUX_TASK_RANK", "OMPI_COMM_WORLD_RANK",
-          "PMI_RANK", "MPI_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK", "PMIX_RANK", "PBS_TASKNUM"})
+          "MNEME_EPILOGUE_TYPE", "MNEME_GRAPHS", "MNEME_RECORD_RANKS", "FLUX_TASK_RANK",
+          "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MPI_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK",
+          "PMIX_RANK", "PBS_TASKNUM"})
       unsetenv(name);
     for (const auto& [name, value] : values)
       setenv(name.c_str(), value.c_str(), 1);
@@ -47,6 +48,7 @@ TEST_CASE("defaults are those of the documentation") {
   CHECK(settings.skipRecordings == 0);
   CHECK(settings.epilogue == artifact::EpilogueFormat::Diff);
   CHECK(settings.kernelPatience == std::chrono::seconds(30));
+  CHECK_FALSE(settings.areGraphsWhole);
   CHECK(settings.isRankRecorded);
   CHECK(settings.wants("_Z1kv", "k()"));
 }
@@ -57,6 +59,7 @@ TEST_CASE("values are read") {
                                  {"MNEME_SKIP_RECORDINGS", "3"},
                                  {"MNEME_EPILOGUE_TYPE", "bytes"},
                                  {"MNEME_KERNEL_PATIENCE", "0.25"},
+                                 {"MNEME_GRAPHS", "whole"},
                                  {"MNEME_DATA_DIR", "/tmp"},
                                  {"MNEME_RR_KERNELS", "^_Z5spmvP|vector<"}});
   const Settings settings = readSettings();
@@ -65,6 +68,7 @@ TEST_CASE("values are read") {
   CHECK(settings.skipRecordings == 3);
   CHECK(settings.epilogue == artifact::EpilogueFormat::Bytes);
   CHECK(settings.kernelPatience == std::chrono::milliseconds(250));
+  CHECK(settings.areGraphsWhole);
   CHECK(settings.directory == "/tmp");
   CHECK(settings.wants("_Z5spmvPf", "spmv(float*)"));
   CHECK(settings.wants("_Z1kIf", "k<vector<float>>"));
@@ -108,6 +112,7 @@ TEST_CASE("values that make no sense are refused by name") {
   for (const char* time : {"soon", "0", "-1", "nan", "inf"})
     CHECK(refusal("MNEME_KERNEL_PATIENCE", time).find("a time in seconds") != std::string::npos);
   CHECK(refusal("MNEME_EPILOGUE_TYPE", "text").find("bytes, diff, best") != std::string::npos);
+  CHECK(refusal("MNEME_GRAPHS", "x").find("neither parts nor whole") != std::string::npos);
   CHECK(refusal("MNEME_RR_KERNELS", "a(").find("regular expression") != std::string::npos);
   CHECK(refusal("MNEME_RECORD_DIMS", "64/").find("is not a list of GRID/BLOCK") !=
         std::string::npos);
