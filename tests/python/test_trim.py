@@ -120,7 +120,7 @@ def test_sums_that_were_zero_are_read(program: Path, tmp_path: Path, kernel: str
 
 def test_bytes_between_those_that_are_written_stay_out(program: Path, tmp_path: Path) -> None:
     result = trimmed(program, tmp_path, "strided", "--keep-grid")
-    # Of the output no page is read, though most bytes of it stay as they are.
+    # No page of the output is read, though most bytes of it stay as they are.
     assert result["memory"]["before"] - result["unread"] == PAGE
     assert result["memory"]["after"] == 320 << 10
 
