@@ -34,7 +34,7 @@ def used(pattern: str, *files: str) -> set[str]:
         (
             "INTERPOSED",
             r"MNEME_(?:RECORD_API int|TRANSFERS?\()\s*(hip\w+)(?:,\s*(hip\w+))?",
-            [f"runtime/recorder/interpose/{name}.cpp" for name in ("hip", "hip_addresses", "hip_copies", "hip_launches", "hip_modules")],
+            [f"runtime/recorder/interpose/{name}.cpp" for name in ("hip", "hip_addresses", "hip_copies", "hip_graphs", "hip_graph_changes", "hip_launches", "hip_modules")],
         ),
         ("RECORDER", r'find<.*>\(\s*"(hip\w+)"\)', ["runtime/recorder/backends/hip/runtime.h"]),
         ("TUNED", r'look\(\w+\.\w+, "(hip\w+)"\)', ["runtime/jit/backends/hip/runtime.cpp"]),

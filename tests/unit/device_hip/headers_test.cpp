@@ -38,6 +38,12 @@ namespace addresses {
 namespace copies {
 #include "runtime/recorder/interpose/hip_copies.cpp"
 } // namespace copies
+namespace graphs {
+#include "runtime/recorder/interpose/hip_graphs.cpp"
+} // namespace graphs
+namespace graph_changes {
+#include "runtime/recorder/interpose/hip_graph_changes.cpp"
+} // namespace graph_changes
 namespace launches {
 #include "runtime/recorder/interpose/hip_launches.cpp"
 } // namespace launches
@@ -54,6 +60,8 @@ namespace interposed {
 using namespace memory;
 using namespace addresses;
 using namespace copies;
+using namespace graphs;
+using namespace graph_changes;
 using namespace launches;
 using namespace modules;
 } // namespace interposed
