@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from conftest import BUILD, ROOT, mneme, run_command
 
+from mneme.cli.exit_codes import ExitCode
+
 EXAMPLES = ROOT / "examples"
 NEWER = os.environ.get("MNEME_NEWER_BUILD", "")
 # Programs with the arguments that make them small.
@@ -73,3 +75,17 @@ def test_code_of_two_llvms_is_told_apart(recordings: Path) -> None:
     assert first["image_hash"] != other["image_hash"]
     assert mneme(*replay, "--llvm", NEWER).result["image_hash"] == other["image_hash"]
     assert mneme(*replay).result["image_hash"] == first["image_hash"]
+
+
+def test_a_run_of_a_pass_tells_two_llvms_apart(recordings: Path, tmp_path: Path) -> None:
+    """Which of them makes larger code is up to the processor."""
+    words = ("default<O3>", "--for", "size", "--arch", "cpu", "-o", tmp_path, "--json")
+    bisect = ("bisect", recordings / "stencil2d", *words)
+    done = mneme(*bisect, "--llvm", NEWER, "--than-llvm", "mneme")
+    if done.returncode == ExitCode.INVALID_CONFIGURATION:
+        assert "is not worse than" in done.stderr
+        done = mneme(*bisect, "--than-llvm", NEWER)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["llvm"] in ("mneme", NEWER)
+    assert found["run"] == 0 or found["before"] != found["after"]

@@ -43,6 +43,9 @@ class Answer:
     number: float = 0.0
     """Nanoseconds, bytes or registers, as the symptom has it; 0 where it compares none."""
 
+    image_hash: str = ""
+    """Equal for equal code; empty if that is unknown."""
+
     def described(self, symptom: Symptom) -> str:
         """Return the answer in a few words."""
         if self.failure:
@@ -121,15 +124,9 @@ class Probe:
             )
         return self._answers[key]
 
-    def ratios(self, one: str, other: str, rounds: int) -> list[float]:
-        """Return time of one pipeline / time of another, from rounds that measure both in turn."""
-        found = []
-        for turn in range(rounds):
-            pair = (one, other) if turn % 2 == 0 else (other, one)
-            times = {passes: self._replayed(passes, fresh=True).number for passes in pair}
-            if all(times.values()):
-                found.append(times[one] / times[other])
-        return found
+    def time(self, passes: str) -> float:
+        """Return the nanoseconds of a launch, measured now; 0 if there is no time."""
+        return self._replayed(passes, fresh=True).number
 
     def compile(self, passes: str, *, want_ir: bool = False) -> CompiledKernel:
         """Compile in a process of its own.
@@ -176,7 +173,9 @@ class Probe:
             return Answer(failure=result.error or "the kernel did not run to its end")
         times = measured_times(result)
         return Answer(
-            is_wrong=not result.verified, number=float(statistics.median(times)) if times else 0.0
+            is_wrong=not result.verified,
+            number=float(statistics.median(times)) if times else 0.0,
+            image_hash=result.image_hash,
         )
 
     def _pool(self) -> AsyncReplayExecutor:

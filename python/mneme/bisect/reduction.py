@@ -95,7 +95,13 @@ def reduce_crash(
         test.unlink()
         return f"{name} does not crash in opt on before.ll alone, so nothing is reduced"
     shutil.copy2(before, reduced)
-    command = [tools.reduce, f"--test={test}", "--in-place", f"-j={os.cpu_count() or 1}", reduced]
+    command: list[str | Path] = [
+        tools.reduce,
+        f"--test={test}",
+        "--in-place",
+        f"-j={os.cpu_count() or 1}",
+        reduced,
+    ]
     is_complete = True
     with tempfile.TemporaryDirectory(prefix="mneme-reduce-") as scratch:
         try:

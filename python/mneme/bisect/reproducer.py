@@ -30,6 +30,7 @@ def culprit_facts(culprit: Culprit) -> dict[str, object]:
         "pass": culprit.name.partition(" ")[0],
         "on": culprit.name.partition(" on ")[2],
         "is_missing": culprit.is_missing,
+        "llvm": culprit.llvm,
         "ratio": culprit.ratio,
         **{name: answer.described(symptom) if answer else "" for name, answer in answers.items()},
     }

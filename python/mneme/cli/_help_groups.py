@@ -71,7 +71,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     },
     "bisect": {
         "Which launch": ("record_database", "record_id"),
-        "What is looked for": ("symptom", "than", "arch"),
+        "What is looked for": ("symptom", "than", "than_llvm", "arch"),
         "Code": (
             *("specialize", "specialize_dims", "max_registers", "codegen_opt"),
             *("pass_plugins", "llvm", "llvm_options", "assembler_options"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from mneme.recording.recorded_execution import KernelInstance
 
 __all__ = ["bisect"]
+
+
+# What --than-llvm calls the LLVM that mneme has.
+_OWN = "mneme"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +82,24 @@ def bisect(
         ),
     ] = None,
     than: Annotated[
-        str,
-        typer.Option("--than", metavar="PASSES", help="The better pipeline, where it takes one."),
-    ] = "default<O3>",
+        Optional[str],
+        typer.Option(
+            "--than",
+            metavar="PASSES",
+            help="The better pipeline, where it takes one, else default<O3>; with --than-llvm, "
+            "else PASSES.",
+            show_default=False,
+        ),
+    ] = None,
+    than_llvm: Annotated[
+        Optional[str],
+        typer.Option(
+            "--than-llvm",
+            metavar="LLVM",
+            help="The LLVM of the better pipeline: 'mneme' has its own; else that of --llvm.",
+            show_default=False,
+        ),
+    ] = None,
     arch: Annotated[
         str,
         typer.Option(
@@ -180,10 +199,19 @@ def bisect(
     told = {name: value for name, value in changes.items() if value is not None}
     tolerances = [Tolerance.parse(text) for text in tolerance or ()]
     launch = _launch(*chosen_launch(words, record_id), told, symptom, device, arch)
-    options = BisectOptions(passes=words.passes, than=than, symptom=symptom)
-    with _probe(launch, symptom, iterations, timeout, tolerances) as probe:
-        culprit = Bisection(probe, options, _console.say).run()
-    files = write_reproducer(culprit, output, launch.replay) if culprit.number else []
+    better = launch if than_llvm is None else _with_llvm(launch, than_llvm)
+    options = BisectOptions(
+        passes=words.passes,
+        than=than or (words.passes if than_llvm else "default<O3>"),
+        symptom=symptom,
+        llvm=(knobs["llvm"] or [_OWN])[0] if than_llvm else "",
+        than_llvm=than_llvm or "",
+    )
+    measuring = (symptom, iterations, timeout, tolerances)
+    with _probe(launch, *measuring) as probe, _probe(better, *measuring) as than_probe:
+        culprit = Bisection(probe, options, _console.say, than_probe).run()
+    replay = (better if culprit.is_missing else launch).replay
+    files = write_reproducer(culprit, output, replay) if culprit.number else []
     reduced = ""
     if files and culprit.symptom is Symptom.FAILED and reduce_time > 0:
         reduced = _reduced(culprit, output, texts, reduce_time)
@@ -213,6 +241,16 @@ def _reduced(culprit: Culprit, output: Path, texts: dict[str, str], seconds: flo
         return f"not reduced: {error}"
     _console.say(f"reducing before.ll, for {seconds:g} seconds at most")
     return reduce_crash(output, culprit.name.partition(" ")[0], texts, tools, seconds)
+
+
+def _with_llvm(launch: _Launch, named: str) -> _Launch:
+    """Return the launch, compiled with an LLVM."""
+    from mneme.code_texts import compiler_text  # noqa: PLC0415 - `--help` stays light
+
+    changes = {name: value for name, value in launch.changes.items() if name != "llvm"}
+    if named != _OWN:
+        changes["llvm"] = compiler_text([named])
+    return replace(launch, changes=changes)
 
 
 def _launch(
@@ -280,7 +318,10 @@ def _show(culprit: Culprit, options: BisectOptions, output: Path) -> None:
         return
     effect = "better" if culprit.is_missing else _EFFECTS[symptom]
     total = f" of {culprit.runs}" if culprit.runs else ""
-    _console.print_line(f"run {culprit.number}{total} of '{culprit.passes}' makes it {effect}:")
+    llvm = f" of {culprit.llvm}" if culprit.llvm else ""
+    _console.print_line(
+        f"run {culprit.number}{total} of '{culprit.passes}'{llvm} makes it {effect}:"
+    )
     _console.print_line(f"  {culprit.name}")
     for word, answer in (
         ("ends before it", culprit.before),
