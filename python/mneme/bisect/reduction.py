@@ -77,7 +77,7 @@ def reduce_crash(
         directory: Has `before.ll`; gets `crashes.sh`, the test, too.
         name: The pass as pipelines name it.
         configuration: `pass_plugins` and `llvm_options`.
-        tools: Of the LLVM that crashed.
+        tools: `opt` and `llvm-reduce` of the LLVM that crashed.
         seconds: What it may take; what was reduced until then is kept.
 
     Returns:
