@@ -12,7 +12,8 @@ from conftest import BUILD, ROOT, Finished, mneme, replay_all, run_command
 SOURCES = ROOT / "tests" / "apps" / "gpu_record"
 STAND_IN = BUILD / "lib" / "stand_in" / "libamdhip64.so.6"
 WAYS = ["copy", "fill", "managed", "pinned", "other-stream", "cooperative", "freed", "by-handle"]
-GIVEN_UP = "kernel 'waitFor(int volatile*, int, int*)' was not recorded: after 1 s it had not ended"
+# On a busy machine it is waited for longer: ten times the longest kernel.
+GIVEN_UP = "kernel 'waitFor(int volatile*, int, int*)' was not recorded: after "
 
 
 @dataclass(frozen=True)
