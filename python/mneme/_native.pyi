@@ -563,6 +563,9 @@ class Trim:
     def untouched(self) -> list[tuple[int, int]]:
         """Return whole chunks, as address and size, that no noted trial wrote."""
 
+    def untouched_bytes(self) -> int:
+        """Return how many bytes no noted trial wrote."""
+
     def write(
         self,
         directory: str,

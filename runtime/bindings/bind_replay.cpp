@@ -103,6 +103,8 @@ public:
     return ranges;
   }
 
+  uint64_t untouchedBytes() const { return trim_.untouchedBytes(); }
+
   void write(const std::string& directory, const std::vector<PyRange>& unread,
              const std::vector<PyRange>& unallocated) {
     replay::TrimOrder order;
@@ -213,6 +215,7 @@ void bindReplay(py::module_& module) {
       .def("trial", &Trim::trial, arg("fills"), arg("noted") = py::none())
       .def("notes_agree", &Trim::notesAgree)
       .def("untouched", &Trim::untouched)
+      .def("untouched_bytes", &Trim::untouchedBytes)
       .def("write", &Trim::write, arg("directory"), arg("unread"), arg("unallocated"));
 }
 

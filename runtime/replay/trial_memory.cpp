@@ -417,6 +417,22 @@ bool TrialMemory::isUntouched(size_t site, uint64_t chunk) const {
   return is(Pattern::Small) && is(Pattern::Large);
 }
 
+uint64_t TrialMemory::untouchedBytes() const {
+  uint64_t bytes = 0;
+  for (size_t index = 0; index < image_.sites().size(); ++index) {
+    const Unit& unit = units_[index];
+    const std::vector<Fate>& small = unit.fates[size_t(Pattern::Small)];
+    for (uint64_t chunk = 0; chunk < small.size(); ++chunk) {
+      if (small[chunk] == Fate::NotFilled)
+        continue;
+      const std::vector<uint8_t> written = writtenBytes(index, chunk);
+      bytes += written.empty() ? std::min(kChunk, unit.sizeBytes - chunk * kChunk)
+                               : std::count(written.begin(), written.end(), 0);
+    }
+  }
+  return bytes;
+}
+
 bool TrialMemory::isChanged(size_t site, uint64_t chunk) const {
   return units_[site].after[chunk] != units_[site].before[chunk];
 }

@@ -77,6 +77,9 @@ public:
   /// Whether the whole chunk was filled in these launches, and left.
   bool isUntouched(size_t site, uint64_t chunk) const;
 
+  /// Bytes that were filled in these launches, and left. \throws as writtenBytes()
+  uint64_t untouchedBytes() const;
+
   /// Bytes that the reference launch changed, in whole chunks.
   uint64_t changedBytes() const;
 

@@ -155,6 +155,8 @@ TrimTrial Trim::trial(std::span<const Fill> fills, std::optional<Pattern> noted)
 
 bool Trim::doNotesAgree() const { return impl_->memory->doNotesAgree(); }
 
+uint64_t Trim::untouchedBytes() const { return impl_->memory->untouchedBytes(); }
+
 std::vector<artifact::ByteRange> Trim::untouched() const {
   std::vector<artifact::ByteRange> ranges;
   const std::vector<Site>& sites = impl_->session.image->sites();

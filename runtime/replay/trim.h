@@ -62,6 +62,9 @@ public:
   /// ranges of recorded addresses. \throws Error{DeviceFailed} as write()
   std::vector<artifact::ByteRange> untouched() const;
 
+  /// Bytes that were filled in these trials and not written. \throws Error{DeviceFailed} as write()
+  uint64_t untouchedBytes() const;
+
   /// Writes a recording of the reference launch, after trials of all of `order.unread` with Small
   /// and with Large. \throws Error{DeviceFailed} if these two disagree; Error{IoFailed}
   void write(const std::filesystem::path& directory, const TrimOrder& order);

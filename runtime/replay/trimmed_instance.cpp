@@ -17,8 +17,9 @@ namespace {
 constexpr uint64_t kChunk = artifact::kChunkBytes;
 constexpr size_t kSlabBytes = 16 << 20;
 constexpr uint64_t kPrologueId = 1, kEpilogueId = 2;
-/// A trimmed recording is written once and read often, and is small.
-constexpr int kCompressionLevel = 12;
+/// Few bytes are compressed well, which takes seconds for so much; more as recorders do.
+constexpr uint64_t kFewBytes = 64 << 20;
+constexpr int kStrongCompression = 19, kFastCompression = 1;
 
 /// Bytes of a region that are kept together.
 struct Piece {
@@ -317,14 +318,21 @@ artifact::InstanceDraft DraftMaker::make() {
 
 void writeTrimmed(const std::filesystem::path& directory, const TrimSource& source,
                   const TrimOrder& order) {
-  artifact::RecordingWriter writer({.directory = directory, .compressionLevel = kCompressionLevel});
+  artifact::InstanceDraft draft;
   try {
-    artifact::InstanceDraft draft = DraftMaker(source, order).make();
-    writer.addKernel(source.record, source.modules);
-    writer.submit(source.record.staticHash, std::move(draft));
+    draft = DraftMaker(source, order).make();
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::OutOfMemory, "the host has not enough memory for what the launch needs");
   }
+  uint64_t contentBytes = 0;
+  for (const artifact::SnapshotDraft* snapshot : {&draft.prologue, &draft.epilogue})
+    for (const artifact::DraftSlab& slab : snapshot->storage)
+      contentBytes += slab.bytes.size();
+  artifact::RecordingWriter writer(
+      {.directory = directory,
+       .compressionLevel = contentBytes <= kFewBytes ? kStrongCompression : kFastCompression});
+  writer.addKernel(source.record, source.modules);
+  writer.submit(source.record.staticHash, std::move(draft));
   writer.finish();
   const artifact::WriterStatistics statistics = writer.statistics();
   if (!statistics.losses.empty())

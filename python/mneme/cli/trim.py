@@ -112,8 +112,8 @@ def _show(result: Trimmed) -> None:
     content.add_row("blocks", _grid(result.grid_before), _grid(result.grid_after))
     content.add_row("replays needed", "", f"{result.replays} in {result.seconds:.1f} s")
     _console.print_table(content)
-    if result.unread == 0:
-        _console.print_line("the launch reads all memory that was recorded: none is left out")
+    if not result.is_gain:
+        _console.print_line("there is nothing to gain: the launch needs what was recorded")
     if result.undecided:
         _console.print_line(
             f"{size(result.undecided)} were kept undecided, because the time was over; "

@@ -70,6 +70,10 @@ class _Launch:
         """Return what noted trials left."""
         return self._trim.untouched()
 
+    def untouched_bytes(self) -> Any:  # noqa: ANN401 - as of native code
+        """Return how much noted trials left."""
+        return self._trim.untouched_bytes()
+
     def write(self, directory: str, unread: Any, unallocated: Any) -> None:  # noqa: ANN401
         """Write the recording."""
         self._trim.write(directory, unread, unallocated)

@@ -168,6 +168,10 @@ class Trials:
         ranges: list[tuple[int, int]] = self._opened().ask("untouched")
         return ranges
 
+    def untouched_bytes(self) -> int:
+        """Return how many bytes noted trials did not write."""
+        return int(self._opened().ask("untouched_bytes"))
+
     def write(
         self, directory: str, found: Sequence[Range], unallocated: Sequence[tuple[int, int]]
     ) -> None:

@@ -31,6 +31,7 @@ __all__ = ["Progress", "TrimOptions", "Trimmed", "trim"]
 _MUCH_BYTES = 256 << 20
 # What is less than this part of it is left to the next step.
 _FEW = 64
+_LEAST_GAIN = 0.05
 # The second has every access of the source, used or not: no other code has more.
 _CONFIGURATIONS: tuple[dict[str, object], ...] = ({}, {"passes": "default<O0>", "codegen_opt": 0})
 
@@ -83,6 +84,8 @@ class Trimmed:
     described_after: int = 0
     unread: int = 0
     """Bytes that the launch does not read; they are zero now, or not allocated."""
+    untouched: int = 0
+    """Bytes of these that it does not write either."""
     undecided: int = 0
     """Bytes that were kept because the time was over."""
     grid_before: tuple[int, int, int] = (0, 0, 0)
@@ -93,6 +96,12 @@ class Trimmed:
     """Launches of the search."""
     seconds: float = 0.0
 
+    @property
+    def is_gain(self) -> bool:
+        """Whether more than some bytes, or any blocks, are left out."""
+        is_less = self.untouched > _LEAST_GAIN * self.described_before
+        return is_less or not self.why_same_grid
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values."""
         return {
@@ -101,6 +110,7 @@ class Trimmed:
             "files": {"before": self.files_before, "after": self.files_after},
             "memory": {"before": self.described_before, "after": self.described_after},
             "unread": self.unread,
+            "untouched": self.untouched,
             "undecided": self.undecided,
             "grid": {"before": list(self.grid_before), "after": list(self.grid_after)},
             "why_same_grid": self.why_same_grid,
@@ -149,6 +159,7 @@ def _in_two_steps(options: TrimOptions, work: Path, log: IO[bytes]) -> Trimmed:
         files_before=coarse.files_before,
         described_before=coarse.described_before,
         unread=coarse.described_before - kept,
+        untouched=coarse.described_before - fine.described_before + fine.untouched,
         grid_before=coarse.grid_before,
         why_same_grid=coarse.why_same_grid,
         replays=coarse.replays + fine.replays,
@@ -197,6 +208,7 @@ class _Trimming:
             if not self._options.keeps_grid:
                 result.why_same_grid = smallest_grid(trials, self._instance)
             found = self._found(trials, leaf)
+            result.untouched = trials.untouched_bytes()
             self._write(trials, found, staging)
             result.replays += trials.count
             result.grid_after = trials.grid
