@@ -22,7 +22,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "unit" / "device_hip"
-_FUNCTIONS = {"DRIVER", "INTERPOSED", "RECORDER", "TUNED"}
+_FUNCTIONS = {"DRIVER", "INTERPOSED", "RECORDER", "GRAPHS", "CHANGES", "TUNED"}
 _ENTRY = re.compile(r"^([A-Z]+)\(([^,()]+)(?:, ([^,()]+))?", re.MULTILINE)
 # What may be a result begins a word: looking for it inside of words takes a hundred times as long.
 _DECLARATION = re.compile(r"\b((?:const\s+)?\w+\b[\s*]+)(hip\w+)\s*(\([^;{}]*?\))\s*;")

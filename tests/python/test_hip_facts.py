@@ -37,6 +37,16 @@ def used(pattern: str, *files: str) -> set[str]:
             [f"runtime/recorder/interpose/{name}.cpp" for name in ("hip", "hip_addresses", "hip_copies", "hip_graphs", "hip_graph_changes", "hip_launches", "hip_modules")],
         ),
         ("RECORDER", r'find<.*>\(\s*"(hip\w+)"\)', ["runtime/recorder/backends/hip/runtime.h"]),
+        (
+            "GRAPHS",
+            r'find<[^"]*>\(\s*"(hip\w+)"\)',
+            ["runtime/recorder/interpose/hip_graphs.cpp"],
+        ),
+        (
+            "CHANGES",
+            r'changeNode<hip\w+>\(\s*"hip\w+",\s*"(hip\w+)"',
+            ["runtime/recorder/interpose/hip_graph_changes.cpp"],
+        ),
         ("TUNED", r'look\(\w+\.\w+, "(hip\w+)"\)', ["runtime/jit/backends/hip/runtime.cpp"]),
     ],
 )  # fmt: skip

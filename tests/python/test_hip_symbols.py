@@ -68,6 +68,12 @@ def test_the_recorder_takes_the_place_of_functions_that_are_there() -> None:
     assert unknown == OF_HIP_7
 
 
+def test_what_the_recorder_calls_on_graphs_is_there() -> None:
+    names = listed("GRAPHS", "CHANGES")
+    assert len(names) > 25
+    assert names - FACTS["symbols"].keys() == set()
+
+
 def test_programs_find_every_version_of_symbols_in_the_stand_in() -> None:
     exports = ROOT / "tests" / "hip_stand_in" / "exports.map"
     offered = set(re.findall(r"hip_[\d.]+", exports.read_text()))

@@ -6,11 +6,30 @@ using namespace mneme::record;
 
 namespace {
 
-bool isHip5() noexcept {
-  constexpr int kHip6 = 60000000;
-  const auto versionOf = find<int (*)(int*)>("hipRuntimeGetVersion");
-  int version = 0;
-  return versionOf && versionOf(&version) == 0 && version < kHip6;
+using Version = int (*)(int* version);
+using GetParams = int (*)(void* node, void* params);
+using GetAttribute = int (*)(void* node, int attribute, void* value);
+
+/// HIP counts types of nodes from 1 before 5.3.
+int firstType() noexcept {
+  static const int first = [] {
+    constexpr int kHip53 = 50300000;
+    const auto versionOf = find<Version>("hipRuntimeGetVersion");
+    int version = 0;
+    return versionOf && versionOf(&version) == 0 && version < kHip53 ? 1 : 0;
+  }();
+  return first;
+}
+
+constexpr int kMemcpy = 1, kMemcpyFromSymbol = 12, kMemcpyToSymbol = 13;
+
+/// Copies from and to symbols are copies. Their own types are those of other nodes elsewhere.
+int typeOf(void* node, int* type) {
+  static const auto get = find<decltype(GraphFunctions::nodeType)>("hipGraphNodeGetType");
+  const int status = get(node, type);
+  if (status == 0 && firstType() == 0 && (*type == kMemcpyFromSymbol || *type == kMemcpyToSymbol))
+    *type = kMemcpy;
+  return status;
 }
 
 constexpr const char* kGraph = "a HIP graph was launched; the kernels in it are not recorded";
@@ -26,11 +45,11 @@ struct KernelParams {
   char more[64];
 };
 
+constexpr int kCooperative = 2; // an attribute of kernel nodes
+
 int readKernel(void* node, NodeKernel& kernel) {
-  static const auto get = find<int (*)(void*, void*)>("hipGraphKernelNodeGetParams");
-  static const auto attributeOf =
-      find<int (*)(void*, int, void*)>("hipGraphKernelNodeGetAttribute");
-  constexpr int kCooperative = 2;
+  static const auto get = find<GetParams>("hipGraphKernelNodeGetParams");
+  static const auto attributeOf = find<GetAttribute>("hipGraphKernelNodeGetAttribute");
   KernelParams params{};
   const int status = get ? get(node, &params) : kInitializationError;
   if (status != 0)
@@ -54,13 +73,13 @@ const GraphFunctions& ofRuntime() noexcept {
   using Destroy = int (*)(void*);
   static const GraphFunctions functions{
       .getNodes = find<int (*)(void*, void**, size_t*)>("hipGraphGetNodes"),
-      .nodeType = find<int (*)(void*, int*)>("hipGraphNodeGetType"),
+      .nodeType = find<void*>("hipGraphNodeGetType") ? &typeOf : nullptr,
       .allocParams = find<int (*)(void*, void*)>("hipGraphMemAllocNodeGetParams"),
       .childGraph = find<int (*)(void*, void**)>("hipGraphChildGraphNodeGetGraph"),
       .peekAtLastError = find<int (*)()>("hipPeekAtLastError"),
       .getLastError = find<int (*)()>("hipGetLastError"),
       .execFlags = find<int (*)(void*, unsigned long long*)>("hipGraphExecGetFlags"),
-      .firstType = isHip5() ? 1 : 0,
+      .firstType = firstType(),
       .getEdges = find<int (*)(void*, void**, void**, size_t*)>("hipGraphGetEdges"),
       .clone = find<int (*)(void**, void*)>("hipGraphClone"),
       .destroy = find<Destroy>("hipGraphDestroy"),
