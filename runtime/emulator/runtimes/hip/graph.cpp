@@ -178,7 +178,7 @@ MNEME_RUNTIME_API Status hipGraphExecNodeSetParams(void* exec, void* node, HipNo
   });
 }
 
-/// HIP 5 counts types from 1.
+/// HIP 5.2, which stands for HIP 5 here, counts types from 1.
 MNEME_RUNTIME_API Status hipGraphNodeGetType(void* node, int* type) {
   NodeType found{};
   const Status status = type ? gpuGraphNodeGetType(node, &found) : remember(Status::InvalidValue);
