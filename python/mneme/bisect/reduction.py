@@ -27,8 +27,8 @@ _SECONDS: Final = 20
 _CRASHED: Final = """#!/bin/sh
 # Ends with 0 if the pass still crashes, or never ends, on the IR in $1.
 ulimit -c 0
-said=$(timeout -s KILL {seconds} {command} "$1" 2>&1)
-[ $? -ge 128 ] || echo "$said" | grep -q 'LLVM ERROR\\|Assertion'
+output=$(timeout -s KILL {seconds} {command} "$1" 2>&1)
+[ $? -ge 128 ] || echo "$output" | grep -q 'LLVM ERROR\\|Assertion'
 """
 
 
