@@ -55,6 +55,14 @@ class CodeText:
         parts = [one for one in value.split(self.between) if one]
         return [f"{self.option}={one}" for one in parts]
 
+    def shown(self, value: str) -> str:
+        """Return a value for people: without directories and hashes."""
+        if self.key == "llvm":
+            return _compiler_name(value) if value else "mneme's"
+        if self.key == "pass_plugins":
+            value = plugin_names(value)
+        return value or "none"
+
 
 CODE_TEXTS: Final = (
     CodeText(
@@ -220,6 +228,13 @@ def compiler_text(told: Sequence[str]) -> str:
     from mneme.other_compilers import library_of  # noqa: PLC0415 - seldom needed
 
     return _native.other_compiler(str(library_of(told[0])))
+
+
+def _compiler_name(text: str) -> str:
+    from mneme.other_compilers import compiler_facts  # noqa: PLC0415 - seldom needed
+
+    facts = compiler_facts(text)
+    return str(facts.get("name") or facts["library"])
 
 
 def _hash_of(text: str) -> str:

@@ -162,3 +162,14 @@ def test_repeated_options_become_the_texts_of_a_configuration() -> None:
     assert plugins.options("/a@1:/b") == ["--pass-plugin=/a@1", "--pass-plugin=/b"]
     assert llvm.options("a=1 b") == ["--mllvm=a=1", "--mllvm=b"]
     assert ptxas.options("") == []
+
+
+def test_values_are_shown_without_directories_and_hashes() -> None:
+    plugins, llvm, options, _ = CODE_TEXTS
+    plugin = "/opt/passes/mine.so@0123456789abcdef"
+    assert [plugins.shown(one) for one in ("", plugin)] == ["none", "mine.so"]
+    assert [llvm.shown(one) for one in ("", "/a/lib.so@0123456789abcdef")] == [
+        "mneme's",
+        "/a/lib.so",
+    ]
+    assert [options.shown(one) for one in ("", "a=1 b")] == ["none", "a=1 b"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Self
 
 from mneme.cli import _console
+from mneme.code_texts import CODE_TEXTS
 from mneme.kernel_names import KernelName, names_in_tables, short_name
 from mneme.mneme_types import dim3
 from mneme.search.configurations import shape_text
@@ -333,8 +334,10 @@ def differences(baseline: CompletedCandidate, best: CompletedCandidate) -> list[
     old, new = baseline.candidate.config, best.candidate.config
     # Not from to_dict(), which leaves out fields without effect.
     pairs = {one.name: (getattr(old, one.name), getattr(new, one.name)) for one in fields(new)}
+    texts = {one.key: one.shown for one in CODE_TEXTS}
+    shown = {name: texts.get(name, _value) for name in pairs}
     return [
-        f"{name}: {_value(before)} -> {_value(after)}"
+        f"{name}: {shown[name](before)} -> {shown[name](after)}"
         for name, (before, after) in pairs.items()
         if before != after
     ]

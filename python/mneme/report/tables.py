@@ -237,7 +237,9 @@ def _flags(config: Mapping[str, Any]) -> str:
         for one in CODE_NUMBERS
         if config.get(one.key, one.default) != one.default
     ]
-    words += [f"{one.label} {config[one.key]}" for one in CODE_TEXTS if config.get(one.key)]
+    words += [
+        f"{one.label} {one.shown(config[one.key])}" for one in CODE_TEXTS if config.get(one.key)
+    ]
     return ", ".join(words)
 
 
