@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -18,6 +19,7 @@ __all__ = [
     "compiler_facts",
     "compilers",
     "compilers_directory",
+    "is_compiler",
     "library_of",
     "remove_compiler",
 ]
@@ -69,7 +71,15 @@ class Compiler:
         return {"name": self.name, **self._facts(), "library": str(self.library)}
 
     def _facts(self) -> dict[str, Any]:
-        return {key: value for key, value in asdict(self).items() if key not in ("name", "place")}
+        return {key: value for key, value in asdict(self).items() if key in _TYPES}
+
+
+# What is kept about each.
+_TYPES: Final = {
+    one.name: bool if one.type == "bool" else str
+    for one in fields(Compiler)
+    if one.name not in ("name", "place")
+}
 
 
 def compilers_directory() -> Path:
@@ -90,9 +100,21 @@ def compilers_directory() -> Path:
 
 
 def compilers() -> list[Compiler]:
-    """Return the compilers there are, by name; what is unfinished is left out."""
+    """Return the compilers there are, by name; what is unfinished is left out.
+
+    Raises:
+        InvalidArgument: If the place of compilers cannot be read.
+    """
     place = compilers_directory()
-    names = sorted(one.name for one in place.iterdir()) if place.is_dir() else []
+    try:
+        names = sorted(one.name for one in place.iterdir())
+    except FileNotFoundError:
+        names = []
+    except OSError as error:
+        raise InvalidArgument(
+            f"'{place}', the place of kernel compilers, cannot be read: {error.strerror}; "
+            f"{VARIABLE} names another"
+        ) from error
     found = [_read(place / name) for name in names if not name.startswith(".")]
     return [one for one in found if one is not None]
 
@@ -100,11 +122,18 @@ def compilers() -> list[Compiler]:
 def _read(place: Path) -> Compiler | None:
     try:
         facts = json.loads((place / _FACTS).read_text())
-        known = {one.name for one in fields(Compiler)} - {"name", "place"}
-        kept = {key: facts[key] for key in known}
+        kept = {key: facts[key] for key in _TYPES}
+        if any(type(kept[key]) is not kind for key, kind in _TYPES.items()):
+            return None
+        is_there = (place / LIBRARY).is_file()
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return Compiler(name=place.name, place=place, **kept) if (place / LIBRARY).is_file() else None
+    return Compiler(name=place.name, place=place, **kept) if is_there else None
+
+
+def is_compiler(place: Path) -> bool:
+    """Whether a directory was made for a compiler, perhaps a damaged one."""
+    return (place / _FACTS).is_file()
 
 
 def library_of(named: str) -> Path:
@@ -115,19 +144,28 @@ def library_of(named: str) -> Path:
             that has one.
 
     Raises:
-        InvalidArgument: If there is no such compiler.
+        InvalidArgument: If there is no such compiler, or several have this prefix.
     """
-    known = compilers()
-    for one in known:
-        if named == one.name or _is_same(named, one.prefix):
-            return one.library
+    known = compilers() if named else []
+    of_name = [one for one in known if one.name == named]
+    found = of_name or [one for one in known if _is_same(named, one.prefix)]
+    if len(found) > 1:
+        names = ", ".join(one.name for one in found)
+        raise InvalidArgument(
+            f"several kernel compilers have the LLVM in '{named}'; name one: {names}"
+        )
+    if found:
+        return found[0].library
+    if not named:
+        raise InvalidArgument("the kernel compiler has no name; 'mneme compiler ls' lists them")
     place = Path(named)
     for path in (place, place / LIBRARY):
         if path.is_file():
             return path
     if any((place / one / "cmake" / "llvm").is_dir() for one in ("lib", "lib64")):
         raise InvalidArgument(
-            f"mneme has no compiler for the LLVM in '{named}'; build it: mneme compiler add {named}"
+            f"mneme has no compiler for the LLVM in '{named}'; build it: "
+            f"mneme compiler add {shlex.quote(named)}"
         )
     there = ", ".join(one.name for one in known)
     known_ones = f"there are: {there}" if there else "build one: mneme compiler add PREFIX"
@@ -150,14 +188,18 @@ def _is_same(first: str, second: str) -> bool:
         return False
 
 
-def remove_compiler(name: str) -> Compiler:
-    """Delete a compiler.
+def remove_compiler(name: str) -> None:
+    """Delete a compiler, also a damaged one.
 
     Raises:
         InvalidArgument: If there is none of this name.
     """
-    for one in compilers():
-        if one.name == name:
-            shutil.rmtree(one.place)
-            return one
-    raise InvalidArgument(f"there is no kernel compiler '{name}'; 'mneme compiler ls' lists them")
+    place = compilers_directory() / name
+    if not name or Path(name).name != name or name.startswith(".") or not is_compiler(place):
+        raise InvalidArgument(
+            f"there is no kernel compiler '{name}'; 'mneme compiler ls' lists them"
+        )
+    if place.is_symlink():
+        place.unlink()
+    else:
+        shutil.rmtree(place)

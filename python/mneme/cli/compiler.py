@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from mneme.cli import _console
+from mneme.cli._interrupt import interrupt_on_request
 from mneme.cli._options import JsonOption
 from mneme.cli._unused import tell_unused
 
@@ -86,8 +87,13 @@ def compiler(
         what = "the prefix of an LLVM" if action is Action.add else "the name of a compiler"
         raise typer.BadParameter(f"{action.value} needs {what}")
     if action is Action.remove:
-        _console.say(f"removed {remove_compiler(llvm).name}")
+        tell_unused({"--json": json}, "for remove")
+        remove_compiler(llvm)
+        _console.say(f"removed {llvm}")
         return
+    if not llvm:
+        raise typer.BadParameter("the prefix of the LLVM is empty")
+    interrupt_on_request()
     _console.say(f"building a kernel compiler with the LLVM in {llvm}; this takes some minutes")
     options = BuildOptions(prefix=Path(llvm), name=name or "", source=source, jobs=jobs or 0)
     made = build_compiler(options)
