@@ -61,7 +61,7 @@ std::unique_ptr<llvm::Module> parseBitcode(llvm::StringRef content, const std::s
     throw Error(ErrorCode::Unsupported,
                 name + " was written by LLVM " + version + ", which the LLVM " +
                     std::to_string(LLVM_VERSION_MAJOR) +
-                    " of this mneme cannot read; use a mneme with LLVM " + version +
+                    " that compiles here cannot read; compile with LLVM " + version +
                     " or newer, or record the program built with clang " +
                     std::to_string(LLVM_VERSION_MAJOR));
   }

@@ -47,8 +47,10 @@ void addAccess(const llvm::Value& pointer, int64_t bytes, int64_t& otherwise, Wo
   (isShared(pointer) ? work.sharedBytes : isLocal(pointer) ? work.localBytes : otherwise) += bytes;
 }
 
+/// Not what only begins alike: llvm.nvvm.fmax.f.
 bool isFused(llvm::StringRef name) {
-  return name.starts_with("llvm.fma") || name.starts_with("llvm.nvvm.fma");
+  return name.starts_with("llvm.fma.") || name.starts_with("llvm.fmuladd.") ||
+         name.starts_with("llvm.nvvm.fma.");
 }
 
 void addCall(const llvm::CallBase& call, Work& work) {

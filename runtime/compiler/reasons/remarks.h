@@ -39,7 +39,7 @@ public:
   /// [{"kind": "passed", "missed", "analysis" or "failure", "pass", "name", "function" (mangled),
   /// "file", "line", "column" (of the source; "" and 0: not known), "message", "count"}], by place.
   llvm::json::Array json() const;
-  /// Different remarks that were not kept, since there were so many.
+  /// How often a remark came that was not kept, since there were so many different ones.
   size_t leftOut() const { return leftOut_; }
 
 private:

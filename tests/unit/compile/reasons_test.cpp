@@ -34,12 +34,16 @@ head:
 other:
   %j = phi i32 [ 0, %head ], [ %k, %other ]
   %k = add i32 %j, 1
-  store volatile float %t, ptr addrspace(1) %x
+  %f = call float @llvm.fmuladd.f32(float %t, float %t, float 1.0)
+  %g = call float @llvm.nvvm.fmax.f(float %f, float 0.0)
+  store volatile float %g, ptr addrspace(1) %x
   %again = icmp ult i32 %k, %n
   br i1 %again, label %other, label %end
 end:
   ret void
 }
+declare float @llvm.fmuladd.f32(float, float, float)
+declare float @llvm.nvvm.fmax.f(float, float)
 !llvm.dbg.cu = !{!0}
 !llvm.module.flags = !{!2}
 !0 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !1, emissionKind: LineTablesOnly)
@@ -120,6 +124,7 @@ TEST_CASE("loops have counts and work") {
   CHECK(loops[0]["depth"] == 1);
   CHECK(loops[1]["trip_count"] == 0);
   CHECK(loops[1]["store_bytes"] == 4);
+  CHECK(loops[1]["flops"] == 2); // a maximum is none
   CHECK(contains(loops[1]["backedges"].get<std::string>(), "%n"));
   const json optimized = reasonsOf("default<O3>")["loops"];
   CHECK(std::none_of(optimized.begin(), optimized.end(),
