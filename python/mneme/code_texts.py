@@ -16,6 +16,7 @@ __all__ = [
     "CodeText",
     "SearchedCodeTexts",
     "compiler_text",
+    "path_in",
     "plugin_files",
     "plugin_names",
     "present_plugins",
@@ -79,7 +80,7 @@ CODE_TEXTS: Final = (
         deployed="Llvm",
         option="--llvm",
         metavar="LLVM",
-        between=":",
+        between="\n",
         label="LLVM",
         text="Another LLVM that compiles: a name or prefix of 'mneme compiler ls'.",
     ),
@@ -188,7 +189,7 @@ def present_plugins(plugins: str) -> str:
 
 def plugin_names(plugins: str) -> str:
     """Return the names of the files of a configuration's plugins, for people."""
-    paths = (one.rpartition("@")[0] if _hash_of(one) else one for one in plugins.split(":"))
+    paths = map(path_in, plugins.split(":"))
     return ", ".join(path.rpartition("/")[2] for path in paths if path)
 
 
@@ -235,6 +236,12 @@ def _compiler_name(text: str) -> str:
 
     facts = compiler_facts(text)
     return str(facts.get("name") or facts["library"])
+
+
+def path_in(text: str) -> str:
+    """Return the path that a configuration's text names, without the hash behind it."""
+    digits = _hash_of(text)
+    return text[: -len(digits) - 1] if digits else text
 
 
 def _hash_of(text: str) -> str:

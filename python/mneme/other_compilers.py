@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
+from mneme.code_texts import path_in
 from mneme.errors import InvalidArgument
 
 __all__ = [
@@ -174,7 +175,7 @@ def library_of(named: str) -> Path:
 
 def compiler_facts(text: str) -> dict[str, Any]:
     """Return what is known of a configuration's compiler, as plain JSON values."""
-    path = text.rpartition("@")[0] or text
+    path = path_in(text)
     for one in compilers():
         if _is_same(str(one.library), path):
             return one.to_dict()

@@ -17,7 +17,6 @@ from mneme.optimize import application
 from mneme.optimize.application import Application, Disturbance, Run
 from mneme.optimize.as_built import observe
 from mneme.optimize.events import OptimizeListener
-from mneme.optimize.groups import end_group
 from mneme.optimize.keeping import Keeper
 from mneme.optimize.options import OptimizeOptions
 from mneme.optimize.outputs import ExactCheck
@@ -25,6 +24,7 @@ from mneme.optimize.production import Production
 from mneme.optimize.profile import KernelTime, Profile
 from mneme.optimize.result import KernelResult, OptimizeResult
 from mneme.optimize.session import OptimizeSession
+from mneme.process_groups import end_group
 from native_parts import needs_native
 
 _WAITS_FOR_A_STOP = """

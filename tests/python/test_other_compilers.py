@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mneme.cli.exit_codes import ExitCode
-from mneme.code_texts import compiler_text
+from mneme.code_texts import CODE_TEXTS, compiler_text, path_in
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.install import paths
 from mneme.install.compiler_building import BuildOptions, build_compiler
@@ -320,6 +320,14 @@ def test_a_library_that_is_no_compiler_is_one_sentence() -> None:
     with pytest.raises(Exception, match="mneme_compile") as caught:
         _native.check_passes("default<O3>", llvm=text)
     assert "\n" not in str(caught.value)
+
+
+def test_a_colon_and_an_at_sign_belong_to_the_path_of_a_compiler() -> None:
+    (llvm,) = [one for one in CODE_TEXTS if one.key == "llvm"]
+    text = "/opt/a:b@c/libmneme_compile.so@0123456789abcdef"
+    assert llvm.options(text) == [f"--llvm={text}"]
+    assert path_in(text) == "/opt/a:b@c/libmneme_compile.so"
+    assert compiler_facts("/opt/a@b/lib.so") == {"library": "/opt/a@b/lib.so"}
 
 
 def test_a_configuration_writes_its_llvm_only_where_it_has_one() -> None:

@@ -6,17 +6,20 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from mneme.code_texts import path_in
 from mneme.errors import NotFound
 from mneme.files.publish import publish_text
+from mneme.process_groups import signal_group
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["LlvmTools", "reduce_crash"]
 
@@ -85,7 +88,7 @@ def reduce_crash(
     """
     words = [str(tools.opt), f"-passes={name}", "-disable-output"]
     plugins = configuration.get("pass_plugins", "").split(":")
-    words += [f"-load-pass-plugin={one.rpartition('@')[0] or one}" for one in plugins if one]
+    words += [f"-load-pass-plugin={path_in(one)}" for one in plugins if one]
     words += [f"-{one.lstrip('-')}" for one in configuration.get("llvm_options", "").split()]
     test = (directory / _TEST).absolute()
     publish_text(test, _CRASHED.format(seconds=_SECONDS, command=shlex.join(words)))
@@ -95,24 +98,34 @@ def reduce_crash(
         test.unlink()
         return f"{name} does not crash in opt on before.ll alone, so nothing is reduced"
     shutil.copy2(before, reduced)
-    command: list[str | Path] = [
-        tools.reduce,
-        f"--test={test}",
-        "--in-place",
-        f"-j={os.cpu_count() or 1}",
-        reduced,
-    ]
-    is_complete = True
-    with tempfile.TemporaryDirectory(prefix="mneme-reduce-") as scratch:
-        try:
-            subprocess.run(command, capture_output=True, check=False, timeout=seconds, cwd=scratch)
-        except subprocess.TimeoutExpired:
-            is_complete = False
+    words = [str(tools.reduce), f"--test={test}", "--in-place", f"-j={os.cpu_count() or 1}"]
+    is_complete = _ends_in_time([*words, str(reduced)], seconds)
     if not _crashes(test, reduced):
         shutil.copy2(before, reduced)  # what was written half
     sizes = [len(one.read_text().splitlines()) for one in (before, reduced)]
     until = "" if is_complete else f", in {seconds:g} seconds"
     return f"{_REDUCED}: {sizes[0]} lines became {sizes[1]}, on which {name} still crashes{until}"
+
+
+def _ends_in_time(command: Sequence[str], seconds: float) -> bool:
+    """Run llvm-reduce for so long at most; its tests and temporary files end with it."""
+    with tempfile.TemporaryDirectory(prefix="mneme-reduce-") as scratch:
+        child = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=scratch,
+            env={**os.environ, "TMPDIR": scratch},
+            start_new_session=True,
+        )
+        try:
+            child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            signal_group(child, signal.SIGKILL)
+            child.wait()
+    return True
 
 
 def _crashes(test: Path, ir: Path) -> bool:

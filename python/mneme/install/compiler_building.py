@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from mneme import __version__
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.other_compilers import LIBRARY, Compiler, compilers_directory, is_compiler
+from mneme.process_groups import signal_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -227,8 +228,7 @@ def _run(words: Sequence[str], what: str) -> None:
             said = list(child.stdout or ())
             child.wait()
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
+            signal_group(child, signal.SIGKILL)
             for _ in child.stdout or ():
                 pass  # until nobody can write any more
     if child.returncode != 0:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from mneme.errors import InvalidArgument, NotFound
-from mneme.optimize.groups import end_group, is_group_there, signal_group
+from mneme.process_groups import end_group, is_group_there, signal_group
 from mneme.programs.guest import profile_environment, record_environment, run_environment
 from mneme.programs.record_request import RecordRequest
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from mneme.errors import InvalidArgument
 from mneme.optimize.exact_check import ExactCheck
-from mneme.optimize.groups import end_group
+from mneme.process_groups import end_group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

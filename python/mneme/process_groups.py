@@ -6,13 +6,14 @@ import contextlib
 import os
 import signal
 import subprocess
+from typing import Any
 
 __all__ = ["end_group", "is_group_there", "signal_group"]
 
 _SETTLE_SECONDS = 5.0
 
 
-def end_group(child: subprocess.Popen[bytes]) -> int:
+def end_group(child: subprocess.Popen[Any]) -> int:
     """End a program, which leads a group, and all that it started; first by an interrupt.
 
     No process stays, even if the caller does not wait.
@@ -26,7 +27,7 @@ def end_group(child: subprocess.Popen[bytes]) -> int:
     return child.wait()
 
 
-def signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def signal_group(child: subprocess.Popen[Any], number: signal.Signals) -> None:
     """Send a signal to all of a group."""
     # It may have ended while an interrupt was delivered to us.
     with contextlib.suppress(ProcessLookupError):
