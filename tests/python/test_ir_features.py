@@ -306,3 +306,12 @@ def test_embeddings_are_sums_over_functions(tmp_path: Path) -> None:
     assert one[0] > 0
     assert both == pytest.approx([2 * value for value in one])
     assert embedder.embed(text, set()) == []
+
+
+def test_a_maximum_is_not_a_fused_operation() -> None:
+    body = "".join(
+        f"  %{number} = call float @{name}(float %a, float %a)\n"
+        for number, name in enumerate(("llvm.nvvm.fmax.f", "fmaxf", "fmaf", "llvm.fma.f32"), 1)
+    )
+    found = code_features(f"define void @k(float %a) {{\n{body}  ret void\n}}\n", "k")
+    assert found["fused_ops"] == 2

@@ -17,6 +17,7 @@ from mneme.deploy.tuned_file import TunedKernel, write_tuned_file
 from mneme.deploy.tuned_kernels import make_variant
 from mneme.deploy.tuned_variant import Match
 from mneme.errors import InvalidArgument, NotFound
+from mneme.install.paths import library
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.recording.launch_facts import launch_facts
 from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
@@ -102,6 +103,7 @@ def test_rows_say_whether_they_differ_and_shares_are_percentages() -> None:
 
 def test_counts_of_loops_are_told_as_exactly_as_they_are_known() -> None:
     assert count_text({**LOOP, "trip_count": 4}) == "4 rounds"
+    assert count_text({**LOOP, "trip_count": 1}) == "1 round"
     symbolic = {**LOOP, "backedges": "(-1 + (zext i32 %n to i64))<nsw>"}
     assert count_text(symbolic) == "%n rounds"
     halves = "(-2 + (2 * (zext i30 (trunc i32 (%n /u 2) to i30) to i32))<nuw>)<nsw>"
@@ -124,7 +126,9 @@ def test_loops_that_differ_come_first_and_a_lost_one_is_told() -> None:
     ones = [SimpleNamespace(loops=[same, LOOP, LOOP]), SimpleNamespace(loops=[same])]
     first, second = loops_by_place(ones)  # type: ignore[arg-type]
     assert (first.place[1], second.place[1]) == (5, 9)
-    assert first.texts[0].startswith("2 loops, each rounds not known, 9 instructions, 1 loads")
+    assert first.texts[0].startswith(
+        "2 loops, each rounds not known, 9 instructions, 1 load, 1 store"
+    )
     assert first.texts[1] == "no loop: gone, unrolled, or merged with another"
     assert not second.differs
 
@@ -152,15 +156,27 @@ PTX = """
   atom.global.add.u32 %r5, [%rd1], 1;
   red.relaxed.gpu.global.add.f64 [%rd1], %fd1;
   cp.async.ca.shared.global [%r9], [%rd1], 16;
+  cp.async.commit_group;
+  cp.async.wait_all ;
+  cp.async.mbarrier.arrive.shared.b64 [%r9];
+  cp.async.bulk.wait_group 0;
+  redux.sync.add.s32 %r1, %r2, -1;
+  atom.global.add.noftz.f16x2 %r5, [%rd1], %r1;
+  atom.global.add.noftz.bf16x2 %r5, [%rd1], %r1;
+  ldu.global.b64 %rd2, [%rd1];
+  ldmatrix.sync.aligned.m8n8.x4.shared::cta.b16 {%r1, %r2, %r3, %r4}, [%r9];
+  stackrestore.u64 %rd2;
 """
 
 
 def test_memory_operations_of_ptx_have_a_memory_and_a_width() -> None:
     assert accesses_in(PTX) == {
-        "atom.global.4": 1,
+        "atom.global.4": 3,
         "cp.async.shared.0": 1,
         "ld.generic.2": 1,
         "ld.global.16": 2,
+        "ldmatrix.shared.0": 1,
+        "ldu.global.8": 1,
         "red.global.8": 1,
         "st.shared.4": 1,
     }
@@ -348,6 +364,8 @@ def test_a_page_is_written_that_needs_no_network(tmp_path: Path) -> None:
     [
         (["walk@1", "default<O9>"], ExitCode.INVALID_CONFIGURATION, "names no configuration"),
         (["walk@1", "default<O3>", "none.json"], ExitCode.USAGE, "'none.json' names no"),
+        (["walk@1", ""], ExitCode.USAGE, "'' names no configuration"),
+        (["walk@1", "default<O3>", ""], ExitCode.USAGE, "'' names no configuration"),
         (["default<O3>"], ExitCode.INVALID_CONFIGURATION, "walk(int)"),
     ],
 )
@@ -381,3 +399,24 @@ def test_a_configuration_that_crashes_is_named_among_the_others(tmp_path: Path) 
     alone = explained(GOLDEN, "walk@1", *words[1:])
     assert alone.returncode == ExitCode.REPLAY_FAILED
     assert "'trigger-crash-module': LLVM " in alone.stderr
+
+
+@needs_native
+@pytest.mark.compile
+def test_a_pipeline_may_be_longer_than_a_name_of_a_file() -> None:
+    long = f"function({','.join(['sroa', 'early-cse', 'instcombine'] * 40)})"
+    (found,) = told(GOLDEN, "walk@1", long, "--arch", "cpu")["configurations"]
+    assert found["name"] == found["configuration"]["passes"] == long
+
+
+@needs_native
+@pytest.mark.compile
+def test_an_llvm_that_cannot_compile_costs_its_configuration_only() -> None:
+    no_compiler = library("libMnemePasses.so")
+    words = ("default<O1>", "--variant", f"other=--llvm '{no_compiler}'")
+    found = told(GOLDEN, "walk@1", *words, "--arch", "cpu")
+    assert [one["name"] for one in found["configurations"]] == ["default<O1>"]
+    assert [one["name"] for one in found["failed"]] == ["other"]
+    alone = explained(GOLDEN, "walk@1", *words[1:], "--arch", "cpu")
+    assert alone.returncode == ExitCode.UNAVAILABLE
+    assert "mneme: 'other': cannot load" in alone.stderr

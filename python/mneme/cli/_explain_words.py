@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from mneme.cli._recording import Words, tell_apart
+from mneme.files.existing import existing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +29,7 @@ def split_words(words: Sequence[str], database: Path | None) -> tuple[Words, lis
         typer.BadParameter: If nothing is named, or a program has more words than a kernel.
     """
     rest = list(words)
-    if database is None and not rest:
+    if database is None and not any(rest[:1]):
         raise typer.BadParameter("nothing is named; say PROGRAM or a recording")
     recording = Path(rest.pop(0)) if database is None else database
     if not is_recording(recording, is_named=database is not None):
@@ -45,12 +47,19 @@ def is_recording(path: Path, *, is_named: bool) -> bool:
 
 def _is_configuration(word: str, recording: Path) -> bool:
     """Whether the first word behind a recording is no kernel."""
-    path = Path(word.rpartition("@")[0] or word)
-    if word == _RECORDED or (path.suffix == ".json" and path.is_file()):
+    if word == _RECORDED:
         return True
-    if path.is_dir() and (_holds_results(path) or any(path.glob("*/best.json"))):
+    path = _file(word)
+    if path is not None and path.is_file() and path.suffix == ".json":
+        return True
+    if path is not None and (_holds_results(path) or any(path.glob("*/best.json"))):
         return True
     return tell_apart(str(recording), word, has_passes=True).passes is not None
+
+
+def _file(word: str) -> Path | None:
+    """Return what a word names if it is there; behind '@' is a trial."""
+    return existing(word) or existing(word.rpartition("@")[0])
 
 
 def _check(word: str) -> None:
@@ -58,15 +67,15 @@ def _check(word: str) -> None:
     from mneme import _native  # noqa: PLC0415 - loads native code
     from mneme.errors import InvalidArgument  # noqa: PLC0415
 
-    path = Path(word.rpartition("@")[0] or word)
-    if word == _RECORDED or path.exists() or _LOOKS_LIKE_PIPELINE.search(word):
+    if word == _RECORDED or _file(word) is not None or _LOOKS_LIKE_PIPELINE.search(word):
         return
-    try:
-        _native.check_passes(word)
-    except InvalidArgument:
-        raise typer.BadParameter(
-            f"'{word}' names no configuration: no pass, file or directory is called so"
-        ) from None
+    if word:
+        with contextlib.suppress(InvalidArgument):
+            _native.check_passes(word)
+            return
+    raise typer.BadParameter(
+        f"'{word}' names no configuration: no pass, file or directory is called so"
+    )
 
 
 def _holds_results(path: Path) -> bool:

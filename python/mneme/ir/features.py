@@ -41,7 +41,7 @@ _WHOLE: Final = frozenset(
 )
 _WIDTHS: Final = {"i1": "1", "i8": "8", "i16": "16", "i32": "32", "i64": "64"}
 _PRECISIONS: Final = {"half": "half", "bfloat": "half", "float": "float", "double": "double"}
-_FUSED: Final = re.compile(r"\bfma|\bfmuladd|^__nv_fmaf?$|^__ocml_fma_")
+_FUSED: Final = re.compile(r"\bfmaf?(?![a-z])|\bfmuladd|^__nv_fmaf?$|^__ocml_fma_")
 _DEEPEST: Final = 3
 _ARGUMENTS: Final = ("pointer", "integer", "float", "double", "struct", "other")
 

@@ -8,21 +8,27 @@ from typing import Final
 
 __all__ = ["accesses_in", "label_of"]
 
+# Not what only begins alike: redux.sync, cp.async.wait_group, cp.async.mbarrier.
 _OPERATION: Final = re.compile(
-    r"^\s*(?:@!?%\w+\s+)?(ld|st|atom|red|cp\.async|ldu|prefetch)((?:\.[\w:]+)*)", re.MULTILINE
+    r"^\s*(?:@!?%\w+\s+)?(ldmatrix|stmatrix|ldu?|st|atom|red|prefetchu?"
+    r"|cp\.async(?!(?:\.bulk)?\.(?:commit|wait|mbarrier)))((?:\.[\w:]+)*)(?=[\s;])",
+    re.MULTILINE,
 )
 _SPACES: Final = ("global", "shared", "const", "local", "param")
 _WORDS: Final = {
     "ld": "load",
     "ldu": "load",
+    "ldmatrix": "load of matrices",
+    "stmatrix": "store of matrices",
     "st": "store",
     "atom": "atomic",
     "red": "atomic",
     "cp.async": "asynchronous copy",
     "prefetch": "prefetch",
+    "prefetchu": "prefetch",
 }
 _NAMES: Final = {"const": "constant", "param": "parameter", "generic": "unknown"}
-_TYPE: Final = re.compile(r"[bufs](\d+)(?:x2)?|bf16(?:x2)?|pred")
+_TYPE: Final = re.compile(r"(?:[bufs]|bf)(\d+)(?:x(\d))?")
 _VECTOR: Final = re.compile(r"v(\d)")
 _BITS_OF_BYTE: Final = 8
 
@@ -37,25 +43,26 @@ def accesses_in(assembly: str) -> dict[str, int]:
     counts = Counter(
         ".".join((found[1], space, str(width)))
         for found in _OPERATION.finditer(assembly)
-        for space, width in [_described(found[2])]
+        for space, width in [_described(found[1], found[2])]
         if space != "param"
     )
     return dict(sorted(counts.items()))
 
 
-def _described(modifiers: str) -> tuple[str, int]:
+def _described(operation: str, modifiers: str) -> tuple[str, int]:
     """Return the kind of memory, and the bytes of one thread; 0: not said."""
     parts = [one.partition("::")[0] for one in modifiers.split(".") if one]
     space = next((one for one in parts if one in _SPACES), "generic")
+    if operation.endswith("matrix"):  # of whole warps
+        return space, 0
     lanes = next((int(found[1]) for one in parts if (found := _VECTOR.fullmatch(one))), 1)
-    bits = next(
-        (int(found[1] or 16) for one in reversed(parts) if (found := _TYPE.fullmatch(one))), 0
-    )
+    types = (found for one in reversed(parts) if (found := _TYPE.fullmatch(one)))
+    bits = next((int(one[1]) * int(one[2] or 1) for one in types), 0)
     return space, lanes * bits // _BITS_OF_BYTE
 
 
 def label_of(key: str) -> str:
-    """Return "load of global memory, 16 bytes"."""
+    """Return "load: global memory, 16 bytes"."""
     what, space, width = key.rsplit(".", 2)
     bytes_text = f", {width} byte{'s' if width != '1' else ''}" if width != "0" else ""
     return f"{_WORDS[what]}: {_NAMES.get(space, space)} memory{bytes_text}"

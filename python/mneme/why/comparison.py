@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mneme.errors import CompileFailed, InvalidArgument
+from mneme.errors import (
+    BackendUnavailable,
+    CompileFailed,
+    InvalidArgument,
+    MnemeError,
+    Unsupported,
+)
 from mneme.ir.features import FEATURES
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.why.accesses import label_of
@@ -128,7 +134,7 @@ class Why:
     @property
     def letters(self) -> list[str]:
         """What tables call the configurations: A, B, ..."""
-        return [chr(ord("A") + number % 26) for number in range(len(self.builds))]
+        return [chr(ord("A") + number) for number in range(len(self.builds))]
 
     @property
     def is_same_code(self) -> bool:
@@ -258,7 +264,7 @@ def explain_builds(
         timeout: Seconds for one compilation.
 
     Raises:
-        CompileFailed: If none can be compiled.
+        CompileFailed: If none can be compiled; or what else kept the first of them.
         InvalidArgument: For an unknown target or option, and for more than eight configurations.
     """
     if len(ways) > _MOST_WAYS:
@@ -267,18 +273,19 @@ def explain_builds(
         )
     record = RecordedExecution.from_json(database)
     builds: list[Build] = []
-    failed: list[tuple[str, str]] = []
+    failed: list[tuple[str, MnemeError]] = []
     for way in ways:
         try:
             builds.append(build(way, database, record_id, target, timeout))
-        except CompileFailed as error:
-            failed.append((way.name, str(error)))
+        except (CompileFailed, BackendUnavailable, Unsupported) as error:
+            failed.append((way.name, error))
     if not builds:
-        raise CompileFailed("; ".join(f"'{name}': {reason}" for name, reason in failed))
+        kind = type(failed[0][1])
+        raise kind("; ".join(f"'{name}': {reason}" for name, reason in failed))
     return Why(
         record=record,
         record_id=record_id,
         target=builds[0].compiled.target,
         builds=builds,
-        failed=failed,
+        failed=[(name, str(reason)) for name, reason in failed],
     )

@@ -73,12 +73,12 @@ def _joined(loops: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _text(loop: Mapping[str, Any]) -> str:
-    parts = [count_text(loop), f"{loop['instructions']} instructions"]
+    parts = [count_text(loop), _many(loop["instructions"], "instructions")]
     if loop["depth"] > 1:
         parts.insert(0, f"depth {loop['depth']}")
     if loop["is_vectorized"]:
         parts.append("vectorised")
-    parts += [f"{loop[key]} {key}" for key in ("loads", "stores", "atomics", "calls") if loop[key]]
+    parts += [_many(loop[key], key) for key in ("loads", "stores", "atomics", "calls") if loop[key]]
     ratio = intensity(loop)
     if ratio is not None:
         parts.append(f"{ratio:.2f} flops a byte")
@@ -88,12 +88,16 @@ def _text(loop: Mapping[str, Any]) -> str:
 def count_text(loop: Mapping[str, Any]) -> str:
     """Return how often a loop goes round."""
     if loop["trip_count"]:
-        return f"{loop['trip_count']} rounds"
+        return _many(loop["trip_count"], "rounds")
     known = 0 < loop["max_trip_count"] < _MOST_ROUNDS
     most = f", at most {loop['max_trip_count']}" if known else ""
     if loop["backedges"]:
         return f"{_rounds_text(loop['backedges'])} rounds{most}"
     return f"rounds not known{most}"
+
+
+def _many(count: int, things: str) -> str:
+    return f"{count} {things.removesuffix('s') if count == 1 else things}"
 
 
 def _rounds_text(backedges: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mneme.code_texts import CODE_TEXTS
@@ -11,6 +10,7 @@ from mneme.deploy.tuned_file import read_tuned_file
 from mneme.deploy.tuned_variant import FLAT_KEYS
 from mneme.deploy.tuning_results import find_results, read_result
 from mneme.errors import InvalidArgument, NotFound
+from mneme.files.existing import existing
 from mneme.knobs import CODE_NUMBERS
 from mneme.mneme_types import ConfigurationChanges
 from mneme.recording.configured import configured
@@ -18,6 +18,8 @@ from mneme.recording.launch_facts import static_hash_text
 from mneme.session.result_store import read_trials
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mneme.deploy.tuned_variant import TunedVariant
     from mneme.mneme_types import ExperimentConfiguration
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
@@ -56,14 +58,15 @@ def way_of(word: str, record: RecordedExecution, instance: KernelInstance) -> Wa
     """
     if word == RECORDED:
         return Way(name=word, configuration=configured(record, instance))
-    path, at, number = word.rpartition("@")
-    if at and Path(path).is_dir():
+    before, _, number = word.rpartition("@")
+    results, path = existing(before), existing(word)
+    if results is not None and results.is_dir():
         trial = _number(number, word)
-        return Way(name=word, configuration=_of_results(Path(path), record, instance, trial))
-    if Path(word).is_dir() or Path(word).name == "best.json":
-        return Way(name=word, configuration=_of_results(Path(word), record, instance, None))
-    if Path(word).is_file():
-        return Way(name=word, configuration=_of_tuned_file(Path(word), record, instance))
+        return Way(name=word, configuration=_of_results(results, record, instance, trial))
+    if path is not None and (path.is_dir() or path.name == "best.json"):
+        return Way(name=word, configuration=_of_results(path, record, instance, None))
+    if path is not None:
+        return Way(name=word, configuration=_of_tuned_file(path, record, instance))
     changes = ConfigurationChanges(values={"passes": _checked(word)})
     return Way(name=word, configuration=configured(record, instance, changes))
 
