@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mneme.code_texts import path_in
-from mneme.errors import InvalidArgument
+from mneme.errors import InvalidArgument, IoFailed
 
 __all__ = [
     "LIBRARY",
@@ -194,13 +194,17 @@ def remove_compiler(name: str) -> None:
 
     Raises:
         InvalidArgument: If there is none of this name.
+        IoFailed: If the operating system refuses.
     """
     place = compilers_directory() / name
     if not name or Path(name).name != name or name.startswith(".") or not is_compiler(place):
         raise InvalidArgument(
             f"there is no kernel compiler '{name}'; 'mneme compiler ls' lists them"
         )
-    if place.is_symlink():
-        place.unlink()
-    else:
-        shutil.rmtree(place)
+    try:
+        if place.is_symlink():
+            place.unlink()
+        else:
+            shutil.rmtree(place)
+    except OSError as error:
+        raise IoFailed(f"cannot remove '{place}': {error.strerror}") from error

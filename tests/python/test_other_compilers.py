@@ -16,7 +16,7 @@ import pytest
 
 from mneme.cli.exit_codes import ExitCode
 from mneme.code_texts import CODE_TEXTS, compiler_text, path_in
-from mneme.errors import BackendUnavailable, InvalidArgument
+from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
 from mneme.install import paths
 from mneme.install.compiler_building import BuildOptions, build_compiler
 from mneme.install.paths import library
@@ -192,6 +192,12 @@ def test_an_llvm_that_is_too_old_or_incomplete_is_refused_at_once(tmp_path: Path
     (incomplete / "lib" / "cmake" / "llvm" / "LLVMConfig.cmake").unlink()
     with pytest.raises(InvalidArgument, match="is not the prefix of an LLVM"):
         build_compiler(BuildOptions(prefix=incomplete))
+
+
+def test_a_place_that_cannot_be_written_is_named(place: Path, tmp_path: Path) -> None:
+    place.touch()
+    with pytest.raises(IoFailed, match=f"cannot build in '{place}': File exists; {VARIABLE} names"):
+        build_compiler(BuildOptions(prefix=llvm_prefix(tmp_path / "llvm")))
 
 
 def test_a_directory_that_is_no_compiler_is_not_replaced(place: Path, tmp_path: Path) -> None:

@@ -420,3 +420,12 @@ def test_an_llvm_that_cannot_compile_costs_its_configuration_only() -> None:
     alone = explained(GOLDEN, "walk@1", *words[1:], "--arch", "cpu")
     assert alone.returncode == ExitCode.UNAVAILABLE
     assert "mneme: 'other': cannot load" in alone.stderr
+
+
+@needs_native
+@pytest.mark.compile
+def test_lines_are_no_longer_than_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    done = explained(GOLDEN, "walk@1", "default<O3>", "default<O1>", "--arch", "sm_90", "--all")
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 60

@@ -1,13 +1,14 @@
-"""The text of `mneme explain` about configurations: what differs first, in 80 columns."""
+"""The text of `mneme explain` about configurations: what differs first, in 80 columns or less."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from mneme.cli._console import print_line
+from mneme.cli._console import print_line, table_width
 from mneme.why.loops import loops_by_place
 from mneme.why.names import Names
 from mneme.why.sentences import limits_text, unknown_sentences
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["show_why"]
 
-_WIDTH = 80
-_WIDEST_LABEL, _CHANGE = 40, 9
+_WIDTH, _NARROWEST_TEXT = 80, 40
+_WIDEST_LABEL, _NARROWEST_LABEL, _CHANGE = 40, 16, 9
 _WIDEST, _NARROWEST = 12, 7
 _PAIR = 2
 _MOST_REMARKS, _MOST_PASSES, _MOST_LOOPS = 24, 6, 12
@@ -57,9 +58,11 @@ class _Text:
         self.is_alone = len(why.builds) == 1
         self.names = Names()
         count = len(why.builds)
-        self._column = max(_NARROWEST, min(_WIDEST, _WIDTH // 2 // (count + 1)))
+        width = _width()
+        self._column = max(_NARROWEST, min(_WIDEST, width // 2 // (count + 1)))
         change = _CHANGE if count == _PAIR else 0
-        self._label = min(_WIDEST_LABEL, _WIDTH - 2 - count * self._column - change)
+        room = width - 2 - count * self._column - change
+        self._label = min(_WIDEST_LABEL, max(_NARROWEST_LABEL, room))
 
     def title(self) -> None:
         why = self.why
@@ -133,7 +136,7 @@ class _Text:
         if self.shows_all:
             self._remark_list("What they say of all", same)
         elif same:
-            print_line(f"  {_many(len(same), 'remark')} more are made of all; --all lists them")
+            print_line(f"  about all: {_many(len(same), 'more remark')}; --all lists them")
 
     def _remark_list(self, title: str, rows: Sequence[RemarkRow]) -> None:
         if not rows:
@@ -223,6 +226,12 @@ class _Text:
         print_line(f"  {text}{cells}{end:>{_CHANGE}}".rstrip())
 
 
+@cache
+def _width() -> int:
+    """Return how wide lines are: as the terminal is if that is narrow."""
+    return max(_NARROWEST_TEXT, min(_WIDTH, table_width()))
+
+
 def _heading(text: str) -> None:
     print_line()
     print_line(text)
@@ -231,7 +240,7 @@ def _heading(text: str) -> None:
 def _paragraph(text: str, first: str, rest: str) -> None:
     lines = wrap(
         " ".join(text.split()),
-        width=_WIDTH,
+        width=_width(),
         initial_indent=first,
         subsequent_indent=rest,
         break_on_hyphens=False,

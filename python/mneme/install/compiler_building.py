@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mneme import __version__
-from mneme.errors import BackendUnavailable, InvalidArgument
-from mneme.other_compilers import LIBRARY, Compiler, compilers_directory, is_compiler
+from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
+from mneme.other_compilers import LIBRARY, VARIABLE, Compiler, compilers_directory, is_compiler
 from mneme.process_groups import signal_group
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def build_compiler(options: BuildOptions) -> Compiler:
     Raises:
         InvalidArgument: If the name cannot be one, or there is no LLVM or no source of mneme.
         BackendUnavailable: If it does not build, or the result does not run.
+        IoFailed: If nothing can be written where compilers lie.
     """
     version = _llvm_version(options.prefix)
     name = options.name or f"llvm-{version}"
@@ -104,15 +105,18 @@ def build_compiler(options: BuildOptions) -> Compiler:
 @contextmanager
 def _room(directory: Path) -> Iterator[Path]:
     """Make a place to build in, and remove it and those whose process is gone."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for one in directory.glob(f"{_BUILDING}*"):
-        with contextlib.suppress(OSError), _locked(one, is_patient=False):
-            shutil.rmtree(one, ignore_errors=True)
-    with (
-        tempfile.TemporaryDirectory(prefix=_BUILDING, dir=directory) as made,
-        _locked(Path(made), is_patient=False),
-    ):
-        yield Path(made)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for one in directory.glob(f"{_BUILDING}*"):
+            with contextlib.suppress(OSError), _locked(one, is_patient=False):
+                shutil.rmtree(one, ignore_errors=True)
+        made = tempfile.TemporaryDirectory(prefix=_BUILDING, dir=directory)
+    except OSError as error:
+        raise IoFailed(
+            f"cannot build in '{directory}': {error.strerror}; {VARIABLE} names another place"
+        ) from error
+    with made, _locked(Path(made.name), is_patient=False):
+        yield Path(made.name)
 
 
 @contextmanager
