@@ -40,7 +40,7 @@ DynamicLibrary openLibrary(const std::string& path) {
   } catch (const Error& error) {
     throw Error(ErrorCode::BackendUnavailable,
                 std::string("cannot load the kernel compiler: ") + error.what() +
-                    "; set MNEME_COMPILE_LIBRARY to the path of libmneme_compile.so");
+                    "; --llvm and MNEME_COMPILE_LIBRARY take the path of a libmneme_compile.so");
   }
 }
 
