@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import random
 import statistics
 from typing import Any
@@ -89,6 +90,26 @@ def test_proposals_of_a_seed_stay_the_same() -> None:
             metric = None if params["n0"] == 9 else cost(params)
             portfolio.learn(number - 16, metric, tuple(params.items()))
     assert digest.hexdigest()[:16] == "6d3437889b703731"
+
+
+@pytest.mark.parametrize(("running", "most"), [(1, 200), (64, 200), (128, 100), (5000, 8)])
+def test_many_that_run_leave_few_attempts(
+    monkeypatch: pytest.MonkeyPatch, running: int, most: int
+) -> None:
+    portfolio = Portfolio(SpaceView.of(Space()), random.Random(7))
+    first = portfolio.propose(0)
+    for number in range(1, running):
+        portfolio.begin(number, first)
+    known, tries = Proposal(first.sample, "draw"), itertools.count()
+
+    def propose_known(_turn: int) -> Proposal:
+        next(tries)
+        return known
+
+    monkeypatch.setattr(portfolio, "_propose", propose_known)
+    found = portfolio.propose(running)
+    assert next(tries) == most
+    assert not found.is_repeated  # one that is new was drawn
 
 
 def test_pipelines_are_sequences_mutated_and_spliced() -> None:

@@ -52,6 +52,9 @@ _ATTEMPTS: Final = 20
 # Number of proposals that were tried before until an operator loses credit, and until one is drawn.
 _ATTEMPTS_AT_NEW: Final = 8
 _MOST_ATTEMPTS: Final = 200
+# With more trials running, there are fewer attempts in proportion: what is likely runs already.
+_FEW_RUNNING: Final = 64
+_FEWEST_ATTEMPTS: Final = 8
 # Patience: trials without a better one, and as a multiple of the trials it took to find the best.
 _PATIENCE: Final = 2000
 _PATIENCE_FACTOR: Final = 3.0
@@ -190,7 +193,8 @@ class Portfolio:
         Raises:
             InvalidArgument: If the space is empty, or its own functions failed.
         """
-        for attempt in range(1, _MOST_ATTEMPTS + 1):
+        most = _MOST_ATTEMPTS * _FEW_RUNNING // max(_FEW_RUNNING, len(self._running))
+        for attempt in range(1, max(_FEWEST_ATTEMPTS, most) + 1):
             found = self._propose(self._turns + attempt - 1)
             if not self.is_tried(found.sample):
                 break
