@@ -58,15 +58,12 @@ def dask_nodes(
         pytest.skip("namespaces cannot be made: run as root")
     named = ["--scheduler-file", str(folder / "scheduler.json"), "--no-dashboard"]
     scheduler = [sys.executable, "-m", "dask", "scheduler", *named, "--host", "127.0.0.1"]
-    worker = [sys.executable, "-m", "dask", "worker", *named, "--nthreads", "1", "--no-nanny"]
     started: dict[str, subprocess.Popen[bytes]] = {}
     with (folder / "dask.log").open("wb") as log:
         to_log: dict[str, Any] = {"stdout": log, "stderr": log, "cwd": folder}
         started["scheduler"] = subprocess.Popen([*scheduler, "--port", "0", *options], **to_log)
         for host, command in hosts.items():
-            script = f'hostname {host}; {command or ":"}; exec "$@"'
-            line = ["unshare", "-um", "sh", "-c", script, "sh", *worker]
-            started[host] = subprocess.Popen(line, **to_log)
+            started[host] = subprocess.Popen(_line_of(folder, host, command), **to_log)
     try:
         client = wait_for_client(folder / "scheduler.json")
         client.wait_for_workers(len(hosts), timeout=60)
@@ -77,6 +74,26 @@ def dask_nodes(
         for one in started.values():
             one.kill()
             one.wait(30)
+
+
+@contextlib.contextmanager
+def late_node(folder: Path, host: str, command: str = "") -> Iterator[None]:
+    """Start one more worker for the scheduler of `dask_nodes`; do not wait for it."""
+    with (folder / f"{host}.log").open("wb") as log:
+        line = _line_of(folder, host, command)
+        worker = subprocess.Popen(line, stdout=log, stderr=log, cwd=folder)
+    try:
+        yield
+    finally:
+        worker.kill()
+        worker.wait(30)
+
+
+def _line_of(folder: Path, host: str, command: str) -> list[str]:
+    named = ["--scheduler-file", str(folder / "scheduler.json"), "--no-dashboard"]
+    worker = [sys.executable, "-m", "dask", "worker", *named, "--nthreads", "1", "--no-nanny"]
+    script = f'hostname {host}; {command or ":"}; exec "$@"'
+    return ["unshare", "-um", "sh", "-c", script, "sh", *worker]
 
 
 def wait_for_client(file: Path) -> Any:

@@ -6,29 +6,32 @@ import contextlib
 import itertools
 import os
 import threading
-import time
 import warnings
 from collections import Counter
 from concurrent.futures import BrokenExecutor, CancelledError, Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
 from mneme.measure.batches import Batches
 from mneme.measure.eval_future import EvalFuture
+from mneme.measure.late_processes import LateProcesses, News
 from mneme.measure.pool_processes import (
     PoolProcess,
+    PoolProcesses,
     find_processes,
     helpers_of,
     number_of_processes,
     only,
+    places_of,
 )
+from mneme.measure.pool_task import PoolTask, SentTasks, broken, grouped, lost_result
 from mneme.measure.pool_watch import PoolWatch
 from mneme.measure.remote_evaluation import RefusedProcess, RemoteSpec, UnfitProcess, evaluate, hold
 from mneme.measure.replay_executor import ir_bytes
 from mneme.measure.sent_recordings import digest_of
 from mneme.measure.slow_processes import find_slow
-from mneme.measure.statistics import ExecutorStatistics, NodeStatistics
+from mneme.measure.statistics import Counts, ExecutorStatistics, NodeStatistics
 from mneme.measure.submitting import SubmittingExecutor
 from mneme.mneme_types import ExperimentResult
 from mneme.recording.records import find_instance
@@ -53,21 +56,6 @@ _LEAST_ON_CPU_NS = 100_000.0
 _MOST_TRIES = 20
 
 
-@dataclass(slots=True)
-class _Task:
-    """Configurations that one process measures."""
-
-    futures: list[EvalFuture]
-    configurations: list[dict[str, Any]]
-    ir: bytes
-    options: dict[str, Any]
-    tries: int = 0
-
-    def is_like(self, other: _Task) -> bool:
-        """Whether both differ in their configurations only."""
-        return self.options == other.options and self.ir == other.ir
-
-
 class FuturesReplayExecutor(SubmittingExecutor):
     """Evaluates configurations with any `concurrent.futures.Executor`. Thread-safe.
 
@@ -85,6 +73,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
     Attributes:
         left_out: Why a process cannot measure, by host or address.
         nodes: What each host has done.
+        news: What is to be told of workers that joined a Dask cluster late.
         can_pin: Whether `worker` selects the process that runs a configuration: no, the pool does.
     """
 
@@ -159,24 +148,24 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._addresses: dict[str, PoolProcess] = {}
         self.left_out: dict[str, str] = {}
         self.nodes: dict[str, NodeStatistics] = {}
-        self._stop_above_ns = self._busy_ns = 0
-        self._pool = pool
-        self._ir, self._ids = b"", itertools.count()
+        self._pool, self._stop_above_ns = pool, 0
+        self._ir, self._ids, self._counts = b"", itertools.count(), Counts()
         self._lock = self._landed = threading.Condition()
         # None: not sent yet.
         self._flying: dict[EvalFuture, Future[dict[str, Any]] | None] = {}
+        self._sent, self.news = SentTasks(), News()
         self._batches = Batches(self._send_together, self._count_at_start)
         self._is_closed, self._why_broken = False, ""
         self._watch: PoolWatch | None = None
-        self._counts = {"submitted": 0, "finished": 0, "measured": 0, "reused": 0, "failures": 0}
-        self._times = [0.0, 0.0]
+        self._late: LateProcesses | None = None
 
     def prepare(self) -> None:
         """Look at the processes of the pool: mneme of this version, the recording, a device.
 
         Those with another model of device than most are left out. What cannot measure is in
-        `left_out`, and warned of. Dask gives it no configurations; with other pools a configuration
-        that meets it is tried again in another process.
+        `left_out`, and warned of. Dask gives it no configurations, and none to workers that join
+        later until they were looked at, too; with other pools a configuration that meets it is
+        tried again in another process.
 
         Raises:
             BackendUnavailable: If no process can measure.
@@ -184,16 +173,43 @@ class FuturesReplayExecutor(SubmittingExecutor):
         client = getattr(self._pool, "_client", None)
         digest, sender = digest_of(self._spec.record_db), str(getattr(client, "id", ""))
         self._spec = replace(self._spec, digest=digest, sender=sender)
-        found = find_processes(self._pool, self._spec)
+        given, found = self._pool, find_processes(self._pool, self._spec)
         self._pool, self._addresses, self.left_out = found.pool, found.by_address, found.left_out
         helpers = 0 if client is not None else helpers_of(self.workers)
         self._spec = replace(self._spec, model=found.model, compile_workers=helpers)
         self._resize_batches(helpers)
-        for host, count in Counter(one.host for one in self.workers).items():
-            self.nodes[host] = NodeStatistics(processes=count)
+        self._count_processes()
         for place, why in self.left_out.items():
             warnings.warn(f"{place} is left out: {why}", RuntimeWarning, stacklevel=2)
-        self._watch = self._watch or PoolWatch.of(self._pool, self._lose)
+        self._watch = self._watch or PoolWatch.of(
+            self._pool, self._lose, lambda: set(self._addresses)
+        )
+        if client is not None and self._late is None:
+            known = (*self._addresses, *self.left_out)
+            self._late = LateProcesses(given, self._spec, known, self._take_late)
+
+    def _take_late(self, alive: set[str], found: PoolProcesses) -> None:
+        """Use workers that joined late; send again what only workers could take that are gone."""
+        with self._lock:
+            self.left_out.update(found.left_out)
+            if found.by_address:
+                kept = {at: one for at, one in self._addresses.items() if at in alive}
+                self._addresses = {**kept, **found.by_address}
+                self._pool = only(self._pool, self._addresses)
+                self._resize_batches(0)
+                self._count_processes()
+            self.news.add(found)
+            is_anybody_there = not self._addresses.keys().isdisjoint(alive)
+            stranded = self._sent.take_stranded(alive) if is_anybody_there else {}
+        for remote, task in stranded.items():
+            remote.cancel()
+            self._batches.note_end(0)
+            self._send_together([task])
+
+    def _count_processes(self) -> None:
+        for host, count in Counter(one.host for one in self.workers).items():
+            node = self.nodes.setdefault(host, NodeStatistics())
+            node.processes = max(node.processes, count)
 
     def _resize_batches(self, helpers: int) -> None:
         at_once = int(getattr(self._pool, "tasks_at_once", 1))
@@ -213,7 +229,10 @@ class FuturesReplayExecutor(SubmittingExecutor):
         if not slow:
             return
         for address, why in slow.items():
-            process = self._addresses.pop(address)
+            with self._lock:
+                process = self._addresses.pop(address, None)
+            if process is None:
+                continue  # it is gone, and others have come
             self.nodes[process.host].processes -= 1
             self.left_out[address] = f"{process.host}: {why}"
             warnings.warn(f"{process.host} is left out: it {why}", RuntimeWarning, stacklevel=2)
@@ -268,11 +287,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
     def statistics(self) -> ExecutorStatistics:
         """Statistics so far, as far as results contain them."""
         with self._lock:
-            return ExecutorStatistics(
-                **self._counts,
-                device_busy_seconds=self._busy_ns * 1e-9,
-                wall_seconds=max(0.0, self._times[1] - self._times[0]),
-            )
+            return self._counts.summary()
 
     def submit(
         self,
@@ -325,42 +340,35 @@ class FuturesReplayExecutor(SubmittingExecutor):
         measuring: Measuring | None,
         *,
         is_fresh: bool,
-    ) -> _Task:
+    ) -> PoolTask:
         if iterations is not None and iterations < 0:
             raise InvalidArgument(f"need iterations >= 0, got {iterations}")
         if measuring is not None and 0 < self._stop_above_ns < measuring.stop_above_ns:
             measuring = replace(measuring, stop_above_ns=self._stop_above_ns)
+        self.news.tell()
         options = {"fresh": is_fresh, "iterations": iterations, "measuring": measuring}
         ir = self._ir
         futures = [EvalFuture(next(self._ids), one.copy(), ir or None) for one in configs]
         with self._lock:
             self._refuse_if_over()
-            self._counts["submitted"] += len(futures)
-            self._times[0] = self._times[0] or time.monotonic()
+            self._counts.begin(len(futures))
             self._flying.update(dict.fromkeys(futures))
-        return _Task(futures, [one.to_dict() for one in configs], ir, options)
+        return PoolTask(futures, [one.to_dict() for one in configs], ir, options)
 
-    def _send_together(self, tasks: list[_Task]) -> None:
+    def _send_together(self, tasks: list[PoolTask]) -> None:
         """Send tasks of one configuration each as fewer tasks."""
-        largest = self._batches.size
-        sent: list[_Task] = []
-        for task in tasks:
-            last = sent[-1] if sent else None
-            if last and len(last.futures) < largest and last.is_like(task):
-                last.futures += task.futures
-                last.configurations += task.configurations
-            else:
-                sent.append(task)
-        for task in sent:
+        for task in grouped(tasks, self._batches.size):
             try:
                 self._send(task)
             except MnemeError as error:
                 for future in task.futures:
                     future.set_error(error)
 
-    def _send(self, task: _Task) -> None:
+    def _send(self, task: PoolTask) -> None:
+        pool = self._pool
+        task.places = places_of(pool) if self._late is not None else frozenset()
         try:
-            remote = self._pool.submit(
+            remote = pool.submit(
                 evaluate,
                 self._spec,
                 task.futures[0].job_id,
@@ -369,7 +377,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 task.options,
             )
         except BrokenExecutor as error:
-            self._why_broken = _broken(error)
+            self._why_broken = broken(error)
             self._forget(task.futures)
             raise BackendUnavailable(self._why_broken) from error
         except RuntimeError as error:
@@ -379,13 +387,14 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._forget(task.futures)
             raise BackendUnavailable(f"the pool takes no configurations: {error}") from error
         with self._lock:
+            self._sent.add(remote, task)
             self._flying.update(
                 dict.fromkeys((one for one in task.futures if one in self._flying), remote)
             )
         self._batches.note_task()
         remote.add_done_callback(lambda done: self._land(task, done))
 
-    def _try_elsewhere(self, task: _Task, why: Exception) -> bool:
+    def _try_elsewhere(self, task: PoolTask, why: Exception) -> bool:
         """Submit a task again that met a process which cannot measure; false: often enough."""
         if isinstance(why, RefusedProcess):
             # Pools prefer the process that became free last: it gets this, and another the task.
@@ -415,6 +424,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._is_closed = True
             if self._watch is not None:
                 self._watch.stop()
+            if self._late is not None:
+                self._late.stop()
             self._batches.close()
             flying = dict(self._flying)
             if not cancel:
@@ -433,7 +444,10 @@ class FuturesReplayExecutor(SubmittingExecutor):
         if self._why_broken:
             raise BackendUnavailable(self._why_broken)
 
-    def _land(self, task: _Task, remote: Future[dict[str, Any]]) -> None:
+    def _land(self, task: PoolTask, remote: Future[dict[str, Any]]) -> None:
+        with self._lock:
+            if not self._sent.remove(remote):
+                return  # it was sent again
         futures = task.futures
         is_right = not remote.cancelled() and remote.exception() is None
         seconds = remote.result().get("seconds", 0.0) if is_right else 0.0
@@ -452,14 +466,11 @@ class FuturesReplayExecutor(SubmittingExecutor):
             error = failure
         except BaseException as failure:  # noqa: BLE001 - the futures report it
             if isinstance(failure, BrokenExecutor):
-                self._why_broken = _broken(failure)
-            sentence = f"A process of the pool failed ({type(failure).__name__}: {failure})"
-            lost = ExperimentResult(
-                failed=True, error=sentence, result_class="failed", worker_died=True
-            )
-            results = [lost] * len(futures)
+                self._why_broken = broken(failure)
+            results = [lost_result(failure)] * len(futures)
         for place, future in enumerate(futures):
-            self._count(None if error else results[place])
+            with self._lock:
+                self._counts.end(None if error else results[place])
             if error is None:
                 future.set_result(results[place])
             else:
@@ -479,20 +490,3 @@ class FuturesReplayExecutor(SubmittingExecutor):
             for future in futures:
                 self._flying.pop(future, None)
             self._landed.notify_all()
-
-    def _count(self, result: ExperimentResult | None) -> None:
-        with self._lock:
-            self._times[1] = time.monotonic()
-            self._counts["finished"] += 1
-            if result is not None:
-                self._counts["reused"] += result.reused
-                self._counts["failures"] += result.failed
-                self._counts["measured"] += result.executed and not result.reused
-                self._busy_ns += result.launched_ns
-
-
-def _broken(error: BrokenExecutor) -> str:
-    return (
-        f"a process of the pool died and broke it: {error}; make a new pool, or use one that "
-        "replaces its processes"
-    )

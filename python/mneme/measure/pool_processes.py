@@ -26,10 +26,12 @@ __all__ = [
     "PoolProcesses",
     "find_processes",
     "helpers_of",
+    "look_at_late",
     "models_of",
     "number_of_processes",
     "of_model",
     "only",
+    "places_of",
 ]
 
 _SECONDS = 60.0
@@ -95,7 +97,7 @@ def find_processes(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
             f"no process of the pool can measure: {told or f'none answered in {_SECONDS:g} s'}"
         )
     _leave_out_other_models(found)
-    if found.left_out and client is not None:
+    if client is not None:
         found.pool = only(pool, found.by_address)
     return found
 
@@ -199,8 +201,52 @@ def helpers_of(processes: Sequence[PoolProcess]) -> int:
 
 def _of_dask(pool: Any, client: Any, spec: RemoteSpec) -> PoolProcesses:  # noqa: ANN401 - of Dask
     found = PoolProcesses(pool=pool)
-    allowed = getattr(pool, "_kwargs", {}).get("workers")
-    for address in list(client.nthreads()) if allowed is None else allowed:
+    _look_at(client, spec, places_of(pool) or list(client.nthreads()), found)
+    return found
+
+
+def look_at_late(
+    pool: Any,  # noqa: ANN401 - of Dask
+    spec: RemoteSpec,
+    addresses: Iterable[str],
+) -> PoolProcesses:
+    """Look at workers that joined a Dask cluster after the others were looked at, as at these.
+
+    Those of other models are left out; they are not named if the models of the pool were chosen.
+
+    Args:
+        pool: The pool as it was before the others were looked at.
+        spec: What they are to measure, and on which model.
+        addresses: The workers.
+    """
+    client, found = pool._client, PoolProcesses(pool=pool)  # noqa: SLF001
+    if places_of(pool):
+        names = client.run(model_here, spec.device, workers=list(addresses), on_error="return")
+        addresses = [one for one, name in names.items() if name == spec.model]
+    _look_at(client, spec, addresses, found)
+    for address, one in list(found.by_address.items()):
+        if one.limits.name != spec.model:
+            found.left_out[address] = (
+                f"has {one.limits.name}, and the other processes {spec.model}: times of different "
+                "models cannot be compared"
+            )
+            del found.by_address[address]
+    return found
+
+
+def places_of(pool: Any) -> frozenset[str]:  # noqa: ANN401 - of Dask
+    """Return the addresses that a Dask pool is limited to; none: it uses all."""
+    return frozenset(getattr(pool, "_kwargs", {}).get("workers", ()))
+
+
+def _look_at(
+    client: Any,  # noqa: ANN401 - of Dask
+    spec: RemoteSpec,
+    addresses: Iterable[str],
+    found: PoolProcesses,
+) -> None:
+    """Look at workers of a Dask cluster, and send them the recording if they lack it."""
+    for address in addresses:
         run = functools.partial(_run, client, address)
         try:
             try:
@@ -213,7 +259,6 @@ def _of_dask(pool: Any, client: Any, spec: RemoteSpec) -> PoolProcesses:  # noqa
             found.left_out[address] = _reason(error)
         else:
             found.by_address[address] = _process(answer)
-    return found
 
 
 def _run(client: Any, address: str, function: Any, *arguments: Any) -> Any:  # noqa: ANN401

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
 
     from typing_extensions import Self
 
@@ -36,11 +37,22 @@ class PoolWatch:
         self._thread.start()
 
     @classmethod
-    def of(cls, pool: Any, on_lost: Callable[[str], None]) -> Self | None:  # noqa: ANN401 - an `Executor`
-        """Watch a pool; None if it cannot say how many processes it has, as those of MPI."""
+    def of(
+        cls,
+        pool: Any,  # noqa: ANN401 - an `Executor`
+        on_lost: Callable[[str], None],
+        addresses: Callable[[], AbstractSet[str]],
+    ) -> Self | None:
+        """Watch a pool; None if it cannot say how many processes it has, as those of MPI.
+
+        Args:
+            pool: The pool.
+            on_lost: Called once, with a sentence, from the thread.
+            addresses: Returns the workers of a Dask cluster that count.
+        """
         client, count = getattr(pool, "_client", None), getattr(pool, "count", None)
         if client is not None:
-            return cls(lambda: len(client.nthreads()), on_lost)
+            return cls(lambda: len(addresses() & client.nthreads().keys()), on_lost)
         return None if count is None else cls(count, on_lost)
 
     def stop(self) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mneme.mneme_types import ExperimentResult
 
-__all__ = ["ExecutorStatistics", "NodeStatistics"]
+__all__ = ["Counts", "ExecutorStatistics", "NodeStatistics"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,3 +76,39 @@ class NodeStatistics:
         self.finished += 1
         self.failures += result.failed
         self.device_busy_seconds += result.launched_ns * 1e-9
+
+
+class Counts:
+    """Counts what an executor that has no devices of its own does. For one thread at a time."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._submitted = self._finished = self._measured = self._reused = self._failures = 0
+        self._busy_ns, self._began, self._ended = 0, 0.0, 0.0
+
+    def begin(self, count: int) -> None:
+        """Note that configurations were submitted."""
+        self._submitted += count
+        self._began = self._began or time.monotonic()
+
+    def end(self, result: ExperimentResult | None) -> None:
+        """Note that a configuration is finished; None: without a result."""
+        self._ended = time.monotonic()
+        self._finished += 1
+        if result is not None:
+            self._reused += result.reused
+            self._failures += result.failed
+            self._measured += result.executed and not result.reused
+            self._busy_ns += result.launched_ns
+
+    def summary(self) -> ExecutorStatistics:
+        """Return the statistics so far."""
+        return ExecutorStatistics(
+            submitted=self._submitted,
+            finished=self._finished,
+            measured=self._measured,
+            reused=self._reused,
+            failures=self._failures,
+            device_busy_seconds=self._busy_ns * 1e-9,
+            wall_seconds=max(0.0, self._ended - self._began),
+        )

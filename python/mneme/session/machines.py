@@ -35,6 +35,9 @@ def prepare(executor: Any, store: ResultStore, listener: TuneListener) -> None: 
     if not hasattr(executor, "prepare"):
         return
     _warned(executor.prepare, store, listener)
+    if hasattr(executor, "news"):
+        executor.news.warn = functools.partial(_tell, store, listener.warn)
+        executor.news.note = functools.partial(_tell, store, listener.note)
     if hosts := _nodes(executor):
         counts = {host: node.processes for host, node in hosts.items()}
         places = (f"{host} ({count})" if count > 1 else host for host, count in counts.items())
@@ -66,8 +69,12 @@ def _warned(action: Callable[[], None], store: ResultStore, listener: TuneListen
         warnings.simplefilter("always")
         action()
     for sentence in (str(one.message) for one in given):
-        store.log(sentence)
-        listener.warn(sentence)
+        _tell(store, listener.warn, sentence)
+
+
+def _tell(store: ResultStore, tell: Callable[[str], None], sentence: str) -> None:
+    store.log(sentence)
+    tell(sentence)
 
 
 def report_nodes(
@@ -76,6 +83,8 @@ def report_nodes(
     listener: TuneListener,
 ) -> dict[str, Any]:
     """Report what each host of a pool has done; return it as plain values, by host."""
+    if hasattr(executor, "news"):
+        executor.news.tell()
     nodes = _nodes(executor)
     seconds = executor.statistics.wall_seconds
     for host, node in nodes.items() if len(nodes) > 1 else ():

@@ -1,0 +1,93 @@
+"""Looks at workers that join a Dask cluster after a search began, before they get anything.
+
+The pool of a search is limited to the workers that can measure; those that join are added to it.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import Counter, deque
+from typing import TYPE_CHECKING, Any
+
+from mneme.measure.pool_processes import look_at_late
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mneme.measure.pool_processes import PoolProcesses
+    from mneme.measure.remote_evaluation import RemoteSpec
+
+__all__ = ["LateProcesses", "News"]
+
+_POLL_SECONDS = 1.0
+
+
+class News:
+    """Sentences about late workers, which are found in another thread than the search's."""
+
+    def __init__(self) -> None:
+        """Make it empty."""
+        self._left_out: deque[str] = deque()
+        self._joined: deque[str] = deque()
+        self.warn: Callable[[str], None] = lambda told: warnings.warn(
+            told, RuntimeWarning, stacklevel=5
+        )
+        """Receives which workers are left out, and why."""
+        self.note: Callable[[str], None] = lambda _: None
+        """Receives which workers measure, too."""
+
+    def add(self, found: PoolProcesses) -> None:
+        """Remember what was found out about late workers."""
+        self._left_out += (f"{at} is left out: {why}" for at, why in found.left_out.items())
+        for host, count in Counter(one.host for one in found.usable).items():
+            more = "another process" if count == 1 else f"{count} more processes"
+            self._joined.append(f"{more} of {host} joined and can measure")
+
+    def tell(self) -> None:
+        """Tell what was not told yet, in this thread."""
+        while self._left_out:
+            self.warn(self._left_out.popleft())
+        while self._joined:
+            self.note(self._joined.popleft())
+
+
+class LateProcesses:
+    """A thread that looks at workers when they join."""
+
+    def __init__(
+        self,
+        pool: Any,  # noqa: ANN401 - of Dask
+        spec: RemoteSpec,
+        known: Iterable[str],
+        on_look: Callable[[set[str], PoolProcesses], None],
+    ) -> None:
+        """Start.
+
+        Args:
+            pool: The pool as it was before the others were looked at.
+            spec: What they are to measure, and on which model.
+            known: The addresses of workers that were looked at.
+            on_look: Called from the thread, again and again, with the addresses of all workers and
+                what was found out about new ones.
+        """
+        self._pool, self._spec, self._seen, self._on_look = pool, spec, set(known), on_look
+        self._stop = threading.Event()
+        threading.Thread(target=self._run, name="mneme-late", daemon=True).start()
+
+    def stop(self) -> None:
+        """End; the callback is not called any more, unless it is running."""
+        self._stop.set()
+
+    def _run(self) -> None:
+        while not self._stop.wait(_POLL_SECONDS):
+            try:
+                alive = set(self._pool._client.nthreads())  # noqa: SLF001
+                late = alive - self._seen
+                found = look_at_late(self._pool, self._spec, sorted(late))
+            except Exception:  # noqa: BLE001, S112 - of the cluster's own kinds: nobody answers
+                continue
+            # One that comes back under its address may be another.
+            self._seen = alive
+            if not self._stop.is_set():
+                self._on_look(alive, found)

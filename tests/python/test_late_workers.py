@@ -1,0 +1,150 @@
+"""Workers that join a Dask cluster after a search began."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cluster_parts import CPU, PROGRAM, dask_nodes, late_node, mneme
+from mneme.devices import device_limits
+from mneme.measure import pool_processes
+from mneme.measure.cluster import open_cluster
+from mneme.measure.futures_executor import FuturesReplayExecutor
+from mneme.measure.pool_processes import look_at_late
+from mneme.measure.pool_task import PoolTask, SentTasks
+from mneme.mneme_types import ExperimentConfiguration, dim3
+from mneme.recording.inventory import find_record
+from mneme.session import machines
+from mneme.session.events import TuneListener
+from mneme.session.result_store import ResultStore
+from native_parts import needs_native
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+_SECONDS = 120
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("late") / "recording"
+    done = mneme("record", "-rdb", path, *CPU, "--", PROGRAM, "4096")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + _SECONDS
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def open_executor(pool: Any, recording: Path) -> FuturesReplayExecutor:
+    return FuturesReplayExecutor(pool, find_record(recording).path, None, 1, device="cpu")
+
+
+class Listener(TuneListener):
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def note(self, sentence: str) -> None:
+        self.told.append(sentence)
+
+    def warn(self, sentence: str) -> None:
+        self.told.append(sentence)
+
+
+def test_late_workers_are_looked_at_before_they_measure(recording: Path, tmp_path: Path) -> None:
+    old, scratch = tmp_path / "old" / "mneme", tmp_path / "scratch"
+    old.mkdir(parents=True)
+    (old / "__init__.py").write_text("__version__ = '0.0.1'")
+    scratch.mkdir()
+    hidden = f"mount -t tmpfs none {recording}; export TMPDIR={scratch}"
+    full = f"{hidden}; mount -t tmpfs -o size=4k none $TMPDIR"
+    listener = Listener()
+    with (
+        dask_nodes(tmp_path, {"node1": ""}) as (on, _),
+        open_cluster(on) as pool,
+        open_executor(pool, recording) as executor,
+    ):
+        machines.prepare(executor, ResultStore(tmp_path), listener)
+        assert [one.host for one in executor.workers] == ["node1"]
+        with (
+            late_node(tmp_path, "node2", hidden),
+            late_node(tmp_path, "node3", full),
+            late_node(tmp_path, "node4", f"export PYTHONPATH={old.parent}"),
+        ):
+            wait_until(lambda: len(executor.workers) == 2 and len(executor.left_out) == 2)
+            configs = [ExperimentConfiguration(block=dim3(32 * one, 1, 1)) for one in range(1, 21)]
+            futures = [executor.submit(one, fresh=True) for one in configs]
+            results = [one.result(_SECONDS) for one in futures]
+        assert sorted(one.host for one in executor.workers) == ["node1", "node2"]
+        assert not [one for one in results if one is None or one.worker_died]
+        assert set(executor.nodes) == {"node1", "node2"}
+        assert executor.nodes["node2"].processes == 1
+        assert executor.nodes["node2"].finished > 0
+    told = "; ".join(listener.told)
+    assert told.count("is left out: ") == 2
+    assert "MiB left; set TMPDIR" in told
+    assert "mneme cannot be imported there" in told
+    assert "another process of node2 joined and can measure" in told
+
+
+def test_a_late_worker_takes_over_from_one_that_died(recording: Path, tmp_path: Path) -> None:
+    with (
+        dask_nodes(tmp_path, {"node1": ""}) as (on, pids),
+        open_cluster(on) as pool,
+        open_executor(pool, recording) as executor,
+    ):
+        executor.prepare()
+        configs = [ExperimentConfiguration(block=dim3(32 * one, 1, 1)) for one in range(1, 21)]
+        futures = [executor.submit(one) for one in configs]
+        os.kill(pids["node1"], signal.SIGKILL)
+        with late_node(tmp_path, "node2"):
+            results = [one.result(_SECONDS) for one in futures]
+        assert not [one for one in results if one is None or one.worker_died]
+        assert [one.host for one in executor.workers] == ["node2"]
+
+
+@pytest.mark.parametrize("is_chosen", [False, True])
+def test_late_workers_with_other_models_are_left_out(
+    recording: Path, monkeypatch: pytest.MonkeyPatch, *, is_chosen: bool
+) -> None:
+    """Where the user has chosen a model, nobody needs to be told of others."""
+    models = {"a": "A100", "b": "H100"}
+
+    def answer(place: str) -> dict[str, Any]:
+        limits = replace(device_limits("cpu"), name=models[place])
+        return {"host": f"node {place}", "pid": 1, "limits": asdict(limits)}
+
+    def run(function: Any, *_: Any, workers: list[str], **__: Any) -> dict[str, Any]:
+        is_model = function is pool_processes.model_here
+        return {one: models[one] if is_model else answer(one) for one in workers}
+
+    client = SimpleNamespace(run=run)
+    pool = SimpleNamespace(_client=client, _kwargs={"workers": ["a"]} if is_chosen else {})
+    spec = replace(open_executor(None, recording)._spec, model="A100")
+    found = look_at_late(pool, spec, ["a", "b"])
+    assert list(found.by_address) == ["a"]
+    assert list(found.left_out) == ([] if is_chosen else ["b"])
+
+
+def test_only_tasks_that_nobody_can_take_are_stranded() -> None:
+    sent = SentTasks()
+    places = {"one": {"a"}, "both": {"a", "b"}, "any": set[str]()}
+    remotes: dict[str, Future[dict[str, Any]]] = {}
+    for name, among in places.items():
+        remotes[name] = Future()
+        sent.add(remotes[name], PoolTask([], [], b"", {}, places=frozenset(among)))
+    assert list(sent.take_stranded({"b", "c"})) == [remotes["one"]]
+    assert not sent.remove(remotes["one"])
+    assert sent.remove(remotes["both"])
