@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mneme.errors import InvalidArgument, MnemeError
 from mneme.option import option
+from mneme.pinned_paths import hash_in, path_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,6 @@ __all__ = [
     "CodeText",
     "SearchedCodeTexts",
     "compiler_text",
-    "path_in",
     "plugin_files",
     "plugin_names",
     "present_plugins",
@@ -171,7 +171,7 @@ def plugin_files(files: Iterable[str]) -> str:
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
-    return ":".join(one if _hash_of(one) else _native.pass_plugin(one) for one in files)
+    return ":".join(one if hash_in(one) else _native.pass_plugin(one) for one in files)
 
 
 def present_plugins(plugins: str) -> str:
@@ -180,7 +180,7 @@ def present_plugins(plugins: str) -> str:
 
     def told(one: str) -> str:
         try:
-            return one if _hash_of(one) else _native.pass_plugin(one)
+            return one if hash_in(one) else _native.pass_plugin(one)
         except MnemeError:
             return one  # what compiles says that it is missing
 
@@ -223,7 +223,7 @@ def compiler_text(told: Sequence[str]) -> str:
     """
     if len(told) > 1:
         raise InvalidArgument(f"--llvm names {' and '.join(told)}; one configuration has one LLVM")
-    if not told or _hash_of(told[0]):
+    if not told or hash_in(told[0]):
         return "".join(told)
     from mneme import _native  # noqa: PLC0415 - loads native code
     from mneme.other_compilers import library_of  # noqa: PLC0415 - seldom needed
@@ -236,16 +236,3 @@ def _compiler_name(text: str) -> str:
 
     facts = compiler_facts(text)
     return str(facts.get("name") or facts["library"])
-
-
-def path_in(text: str) -> str:
-    """Return the path that a configuration's text names, without the hash behind it."""
-    digits = _hash_of(text)
-    return text[: -len(digits) - 1] if digits else text
-
-
-def _hash_of(text: str) -> str:
-    """Return the hash behind a path; empty if there is none."""
-    path, at, digits = text.rpartition("@")
-    is_hash = len(digits) == 16 and set(digits) <= set("0123456789abcdef")  # noqa: PLR2004
-    return digits if path and at and is_hash else ""

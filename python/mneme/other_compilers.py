@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from mneme.code_texts import path_in
 from mneme.errors import InvalidArgument, IoFailed
+from mneme.pinned_paths import path_in
 
 __all__ = [
     "LIBRARY",

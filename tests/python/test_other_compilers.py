@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mneme.cli.exit_codes import ExitCode
-from mneme.code_texts import CODE_TEXTS, compiler_text, path_in
+from mneme.code_texts import CODE_TEXTS, compiler_text
 from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
 from mneme.install import paths
 from mneme.install.compiler_building import BuildOptions, build_compiler
@@ -31,6 +31,7 @@ from mneme.other_compilers import (
     library_of,
     remove_compiler,
 )
+from mneme.pinned_paths import path_in
 from native_parts import needs_native
 
 # A CMake that "builds" mneme's own compiler.

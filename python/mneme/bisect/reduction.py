@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mneme.code_texts import path_in
 from mneme.errors import NotFound
 from mneme.files.publish import publish_text
+from mneme.pinned_paths import path_in
 from mneme.process_groups import signal_group
 
 if TYPE_CHECKING:
