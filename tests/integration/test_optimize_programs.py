@@ -305,12 +305,15 @@ def test_a_first_step_from_zeros_says_nothing_of_other_launches(tmp_path: Path) 
     assert {tuple(one["block"].values()) for one in tried} == {(32, 8, 1)}
 
 
-def test_why_a_kernel_is_not_recorded_is_what_the_recorder_says(tmp_path: Path) -> None:
+def test_why_a_kernel_is_not_recorded_is_what_the_recorder_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEME_GRAPHS", "whole")
     done = optimize(tmp_path, "--json", "--", build(tmp_path, "captured", "-O2"))
     assert done.returncode == 1, done.stderr
     # With a table of kernels for people, which is not for standard output then.
     assert json.loads(done.stdout)["kernels"] == result_of(tmp_path)["kernels"]
-    why = "launches captured into a graph cannot be recorded"
+    why = "a graph was launched whose kernels are not recorded: MNEME_GRAPHS is 'whole'"
     assert kernel_of(tmp_path, "add")["reason"] == why
     assert done.stderr.count(f"so none can be tuned: {why}\n") == 1
     assert "built with" not in done.stderr

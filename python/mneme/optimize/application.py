@@ -41,6 +41,11 @@ __all__ = [
 _TAIL = 400
 # The recorder's final message about a kernel with launches that it could not record.
 _UNRECORDED = re.compile(rb"^mneme: kernel '(.+)':? (.+?)( \(\d+ times\))?$", re.MULTILINE)
+# Its message about a graph that it leaves whole, which names no kernels.
+_GRAPH = re.compile(
+    rb"^mneme: (a graph was launched whose kernels are not recorded: .+?)( \(\d+ times\))?$",
+    re.MULTILINE,
+)
 _REFUSED = "its launch was refused"
 _LONGEST_WITHOUT_HINT = 24 * 3600.0
 # A run that takes longer than this many times the usual hangs: a tuned run may have to compile, and
@@ -95,8 +100,13 @@ def failure_of(run: Run, built: Run) -> str:
 
 
 def unrecorded_reasons(run: Run) -> dict[str, str]:
-    """Return why kernels were not recorded in a recorded run, by their names as in the source."""
+    """Return why kernels were not recorded in a recorded run, by their names as in the source.
+
+    What may be the reason for any kernel has an empty name.
+    """
     reasons = {}
+    if graph := _GRAPH.search(run.error):
+        reasons[""] = graph[1].decode(errors="replace")
     for found in _UNRECORDED.finditer(run.error):
         name, why, times = (part.decode(errors="replace") for part in found.groups(b""))
         reasons[name] = why + (times if _REFUSED in why else "")

@@ -421,5 +421,5 @@ def _unrecorded(kernel: KernelTime, profile: Profile, reasons: Mapping[str, str]
         share=kernel.total_ns / profile.total_ns,
         launches=kernel.launches,
         built_ns=kernel.total_ns / max(1, kernel.launches),
-        reason=reasons.get(demangled, _UNSEEN),
+        reason=reasons.get(demangled) or reasons.get("", _UNSEEN),
     )

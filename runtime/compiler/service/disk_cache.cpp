@@ -154,6 +154,8 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   packer.add(uint64_t{request.plugins.size()});
   for (const PassPlugin& plugin : request.plugins) // wherever the file is
     packer.add(plugin.contentHash);
+  if (!request.compiler.empty()) // wherever its library is
+    packer.add(bytesOf(request.compiler.substr(request.compiler.rfind('@') + 1)));
   if (request.wantReasons) // others have the keys they always had
     packer.add(uint64_t{1});
   return hash128(packer.packed());

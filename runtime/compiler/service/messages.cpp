@@ -72,9 +72,10 @@ std::string packRequest(const Request& request) {
   packer.add(uint64_t{request.mlir.pipelines.size()});
   for (const std::string& pipeline : request.mlir.pipelines)
     packer.add(bytesOf(pipeline));
-  for (const std::string* text : {&request.mlir.opt, &request.mlir.translate, &request.kernel,
-                                  &request.target, &request.passes, &request.optionsJson,
-                                  &request.assemblerOptions, &request.llvmOptions, &request.symbol})
+  for (const std::string* text :
+       {&request.mlir.opt, &request.mlir.translate, &request.kernel, &request.target,
+        &request.passes, &request.optionsJson, &request.assemblerOptions, &request.compiler,
+        &request.llvmOptions, &request.symbol})
     packer.add(bytesOf(*text));
   visitNumbers(request, [&](uint64_t number) { packer.add(number); });
   packer.add(uint64_t{request.specializedArgs.size()});
@@ -121,9 +122,10 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
   request.mlir.pipelines.resize(unpacker.takeCount());
   for (std::string& pipeline : request.mlir.pipelines)
     unpacker.take(pipeline);
-  for (std::string* text : {&request.mlir.opt, &request.mlir.translate, &request.kernel,
-                            &request.target, &request.passes, &request.optionsJson,
-                            &request.assemblerOptions, &request.llvmOptions, &request.symbol})
+  for (std::string* text :
+       {&request.mlir.opt, &request.mlir.translate, &request.kernel, &request.target,
+        &request.passes, &request.optionsJson, &request.assemblerOptions, &request.compiler,
+        &request.llvmOptions, &request.symbol})
     unpacker.take(*text);
   visitNumbers(request, [&](auto& number) {
     number = static_cast<std::remove_reference_t<decltype(number)>>(unpacker.takeNumber());
