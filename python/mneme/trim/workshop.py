@@ -29,12 +29,8 @@ def workshop(output: Path) -> Iterator[Path]:
     place = output.absolute()
     prefix = f".{place.name}.tmp-{os.uname().nodename}-"
     work = place.parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}"
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        work.mkdir()
-    except OSError as error:
-        raise IoFailed(f"cannot write beside '{output}': {error.strerror}") from error
-    try:
+    try:  # an interrupt may come as soon as it is there
+        _make(work, output)
         for one in place.parent.iterdir():
             pid = one.name.removeprefix(prefix).partition("-")[0]
             is_ours = one.name.startswith(prefix) and pid.isdecimal()
@@ -43,3 +39,11 @@ def workshop(output: Path) -> Iterator[Path]:
         yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def _make(work: Path, output: Path) -> None:
+    try:
+        work.parent.mkdir(parents=True, exist_ok=True)
+        work.mkdir()
+    except OSError as error:
+        raise IoFailed(f"cannot write beside '{output}': {error.strerror}") from error
