@@ -169,7 +169,8 @@ class Bisection:
         A busy or warmer machine takes longer for both, so only their ratio tells.
         """
         answer = side.probe.ask(passes)
-        if side.probe.symptom is not Symptom.SLOWER or answer.failure or not self._good_ns:
+        can_be_timed = not answer.failure and self._good_ns and answer.image_hash
+        if side.probe.symptom is not Symptom.SLOWER or not can_be_timed:
             return answer
         if answer.image_hash not in self._times:
             better = (self._good, self._good.passes)

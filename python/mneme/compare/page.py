@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from mneme import __version__
 from mneme.compare.summary import FASTER, SAME_CODE, SLOWER, median_of
 from mneme.compare.texts import anchor_of, differences
 from mneme.files.publish import publish_text
+from mneme.report.rendering import rendered
 from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
@@ -41,27 +40,8 @@ def write_page(comparison: Comparison, path: Path) -> None:
     Raises:
         IoFailed: If the operating system refuses.
     """
-    import jinja2  # noqa: PLC0415 - slow to import
-    from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    loaders = [jinja2.PackageLoader(f"mneme.{room}", ".") for room in ("compare", "report")]
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(loaders),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    light, dark = (HtmlFormatter(style=style) for style in ("default", "github-dark"))
-    shown = differences(comparison)
-    html = environment.get_template("compare.html.j2").render(
-        **_content(comparison, shown),
-        made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        version=__version__,
-        light_code=light.get_style_defs(".code"),
-        dark_code=dark.get_style_defs(".code"),
-    )
-    publish_text(path, html)
+    content = _content(comparison, differences(comparison))
+    publish_text(path, rendered("compare.html.j2", room="compare", **content))
 
 
 def _content(comparison: Comparison, shown: Sequence[RowDifference]) -> dict[str, Any]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 import statistics
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from mneme import __version__
 from mneme.files.publish import publish_own_text
+from mneme.report.rendering import rendered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,19 +30,11 @@ def write_optimized_page(result: Mapping[str, Any], path: Path) -> Path:
     Raises:
         IoFailed: If the operating system refuses.
     """
-    import jinja2  # noqa: PLC0415 - slow to import
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("mneme.report", "."),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     gain = result["application"]
     is_certain = gain is not None and gain["low"] > 1 and gain["is_interval"]
     is_gain = is_certain and result["tuned_file"] is not None
-    html = environment.get_template("optimized.html.j2").render(
+    html = rendered(
+        "optimized.html.j2",
         title=shlex.join(result["command"]),
         kind="gain" if is_gain else "unfinished" if result["status"] != "completed" else "no-gain",
         headline=f"{gain['ratio']:.2f} times as fast" if is_gain else "",
@@ -55,8 +46,6 @@ def write_optimized_page(result: Mapping[str, Any], path: Path) -> Path:
         output_rule=result["output_rule"],
         **_runs(result["built_seconds"], result["tuned_seconds"]),
         kernels=[_kernel(one) for one in result["kernels"]],
-        version=__version__,
-        made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
     )
     publish_own_text(path, html)
     return path

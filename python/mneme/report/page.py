@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from mneme import __version__
 from mneme.errors import Unsupported
 from mneme.files.publish import publish_own_text, publish_text
 from mneme.install.hints import package_hint
 from mneme.report import figures, tables, verdict
 from mneme.report.differences import compare, language_of
 from mneme.report.parameters import draw_parameters
+from mneme.report.rendering import rendered
 from mneme.report.results import BASELINE, read_results
 
 if TYPE_CHECKING:
@@ -53,26 +52,7 @@ def write_report(directory: Path, output: Path | None = None) -> Path:
 
 
 def _render(name: str, instances: Sequence[Mapping[str, Any]]) -> str:
-    import jinja2  # noqa: PLC0415 - slow to import
-    from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("mneme.report", "."),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    light, dark = (HtmlFormatter(style=style) for style in ("default", "github-dark"))
-    return environment.get_template("report.html.j2").render(
-        title=name,
-        instances=instances,
-        made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        version=__version__,
-        plotly=_plotly(),
-        light_code=light.get_style_defs(".code"),
-        dark_code=dark.get_style_defs(".code"),
-    )
+    return rendered("report.html.j2", title=name, instances=instances, plotly=_plotly())
 
 
 def _plotly() -> str:

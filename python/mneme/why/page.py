@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from mneme import __version__
 from mneme.files.publish import publish_text
 from mneme.report.differences import compare, language_of
+from mneme.report.rendering import rendered
 from mneme.why.loops import loops_by_place
 from mneme.why.names import Names
 from mneme.why.sentences import limits_text, unknown_sentences
@@ -37,26 +36,7 @@ def write_page(why: Why, path: Path) -> None:
     Raises:
         IoFailed: If the operating system refuses.
     """
-    import jinja2  # noqa: PLC0415 - slow to import
-    from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    loaders = [jinja2.PackageLoader(f"mneme.{room}", ".") for room in ("why", "report")]
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(loaders),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    light, dark = (HtmlFormatter(style=style) for style in ("default", "github-dark"))
-    html = environment.get_template("why.html.j2").render(
-        **_content(why),
-        made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        version=__version__,
-        light_code=light.get_style_defs(".code"),
-        dark_code=dark.get_style_defs(".code"),
-    )
-    publish_text(path, html)
+    publish_text(path, rendered("why.html.j2", room="why", **_content(why)))
 
 
 def _content(why: Why) -> dict[str, Any]:
