@@ -67,5 +67,4 @@ def test_an_interrupt_while_a_trial_is_written_leaves_files_that_agree(
     lines = (tmp_path / "results" / "trials.jsonl").read_bytes().count(b"\n")
     summary = json.loads((tmp_path / "results" / "summary.json").read_text())
     # A result that had come by then is kept, too.
-    assert summary["num_trials_completed"] == lines
-    assert lines in (3, 4)
+    assert summary["num_trials_completed"] == lines == 4
