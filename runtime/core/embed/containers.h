@@ -22,7 +22,7 @@ std::optional<BlobKind> blobKindOfSymbol(std::string_view name);
 /// 64-bit little-endian ELF (cubin or AMD GPU code object).
 void visitElf(Bytes image, const VisitBlob& visit);
 
-/// True for text that starts like PTX: comments, then `.version`.
+/// True for text that starts like PTX: blanks and comments, then `.version`.
 bool isPtx(Bytes bytes);
 /// PTX: a blob is the initialiser of a `.global .b8` array.
 void visitPtx(Bytes text, const VisitBlob& visit);
@@ -37,12 +37,34 @@ std::optional<uint64_t> statedFatBinarySize(Bytes bytes);
 uint64_t fatBinarySize(Bytes header);
 void visitFatBinary(Bytes bytes, const VisitBlob& visit);
 
-/// What a member of a fat binary holds.
+/// What device code is written in.
+enum class CodeForm { Unknown, Cubin, Ptx, LtoIr };
+/// "cubin", "PTX", "LTO-IR", "unknown".
+const char* formName(CodeForm form) noexcept;
+
+/// A member of a fat binary.
 struct FatMember {
-  bool isPtx = false;        ///< else machine code
+  CodeForm form = CodeForm::Unknown;
   unsigned architecture = 0; ///< 90
+  /// 'a': for GPUs of exactly this architecture; 'f': for its family; 0 otherwise.
+  char variant = 0;
+  uint64_t flags = 0;
+  Bytes stored; ///< in the fat binary
+  bool isCompressed = false;
+  uint64_t rawBytes = 0; ///< of a compressed member
+
+  /// As nvcc calls it: "sm_90a", "compute_90" for PTX, "lto_90" for LTO-IR.
+  std::string target() const;
+  /// Whether a GPU of this architecture (90) can run it: machine code of the same generation that
+  /// is not newer, or PTX that is not newer (CUDA C++ Programming Guide, "Application
+  /// Compatibility").
+  bool runsOn(unsigned gpu) const noexcept;
+  /// Returns what it holds, expanded. \throws as above, and Error{Unsupported} for an unknown
+  /// compression
+  std::vector<std::byte> content() const;
 };
-/// Returns what is in a fat binary that a GPU can run. \throws as above
+/// Returns what is in a fat binary that a GPU can run, or that can be made into such. \throws as
+/// above
 std::vector<FatMember> fatBinaryMembers(Bytes bytes);
 /// Returns a fat binary with the members of `bytes` (empty: none) and one more: machine code, or
 /// PTX text. \throws as above
@@ -80,8 +102,9 @@ inline bool namesRegistration(std::string_view names) {
 /// Marked host functions are in a section of this name (readHostFunctions()).
 inline constexpr const char* kHostFunctionSection = kHostSection;
 
-/// Returns the whole image that starts at `address`; empty if its kind is unknown. The sizes in the
-/// image's headers must be right, and a text must end with a zero: nothing else bounds the read.
+/// Returns the whole image that starts at `address`, or that the wrapper of a fat binary there
+/// points to; empty if its kind is unknown. The sizes in the image's headers must be right, and a
+/// text must end with a zero: nothing else bounds the read.
 Bytes imageInMemory(const void* address);
 
 /// Visits an image of any of these kinds.

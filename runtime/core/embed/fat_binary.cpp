@@ -12,6 +12,7 @@ namespace {
 constexpr uint32_t kFatBinaryMagic = 0xBA55ED50;
 constexpr uint16_t kPtxMember = 1;
 constexpr uint16_t kElfMember = 2;
+constexpr uint16_t kLtoIrMember = 8;
 
 struct FatHeader {
   uint32_t magic = kFatBinaryMagic;
@@ -24,6 +25,8 @@ static_assert(sizeof(FatHeader) == 16);
 constexpr uint64_t kMemberAlignment = 8;
 constexpr uint64_t kLz4Flag = 0x2000;
 constexpr uint64_t kZstdFlag = 0x8000;
+constexpr uint64_t kExactFlag = 0x100000;
+constexpr uint64_t kFamilyFlag = 0x200000;
 
 struct MemberHeader {
   uint16_t kind = 0;
@@ -41,22 +44,27 @@ struct MemberHeader {
 };
 static_assert(sizeof(MemberHeader) == 64);
 
-void visitMember(uint16_t kind, Bytes content, const VisitBlob& visit) {
-  if (kind == kElfMember && elf::isElf(content))
+CodeForm formOf(uint16_t kind) {
+  switch (kind) {
+  case kPtxMember:
+    return CodeForm::Ptx;
+  case kElfMember:
+    return CodeForm::Cubin;
+  case kLtoIrMember:
+    return CodeForm::LtoIr;
+  default:
+    return CodeForm::Unknown;
+  }
+}
+
+void visitMember(CodeForm form, Bytes content, const VisitBlob& visit) {
+  if (form == CodeForm::Cubin && elf::isElf(content))
     visitElf(content, visit);
-  else if (kind == kPtxMember)
+  else if (form == CodeForm::Ptx)
     visitPtx(content, visit);
 }
 
-void visitCompressed(const MemberHeader& member, Bytes payload, const VisitBlob& visit) {
-  if (member.kind != kElfMember && member.kind != kPtxMember)
-    return;
-  Bytes packed = requireSlice(payload, 0, member.compressedBytes, "compressed member");
-  if (member.flags & kZstdFlag)
-    visitMember(member.kind, expandZstd(packed, member.rawBytes), visit);
-  else if (member.flags & kLz4Flag)
-    visitMember(member.kind, expandLz4(packed, member.rawBytes), visit);
-}
+bool isKnownCompression(uint64_t flags) { return (flags & (kZstdFlag | kLz4Flag)) != 0; }
 
 /// Calls `visit` with the header and the payload of every member.
 template <typename Visit> void visitMembers(Bytes bytes, const Visit& visit) {
@@ -102,11 +110,49 @@ uint64_t fatBinarySize(Bytes bytes) {
   throw Error(ErrorCode::ArtifactCorrupt, "the fat binary is damaged: its header makes no sense");
 }
 
+std::string FatMember::target() const {
+  const char* kind = form == CodeForm::Ptx ? "compute_" : form == CodeForm::LtoIr ? "lto_" : "sm_";
+  std::string name = kind + std::to_string(architecture);
+  if (variant != 0)
+    name += variant;
+  return name;
+}
+
+bool FatMember::runsOn(unsigned gpu) const noexcept {
+  constexpr unsigned kGeneration = 10;
+  const bool isSameGeneration = architecture / kGeneration == gpu / kGeneration;
+  if (variant == 'a' || architecture > gpu)
+    return architecture == gpu;
+  return isSameGeneration || (form == CodeForm::Ptx && variant == 0);
+}
+
+std::vector<std::byte> FatMember::content() const {
+  if (!isCompressed)
+    return {stored.begin(), stored.end()};
+  if (flags & kZstdFlag)
+    return expandZstd(stored, rawBytes);
+  if (flags & kLz4Flag)
+    return expandLz4(stored, rawBytes);
+  throw Error(ErrorCode::Unsupported,
+              "a member of the fat binary is compressed in a way that is not known here");
+}
+
 std::vector<FatMember> fatBinaryMembers(Bytes bytes) {
   std::vector<FatMember> members;
-  visitMembers(bytes, [&](const MemberHeader& member, Bytes) {
-    if (member.kind == kElfMember || member.kind == kPtxMember)
-      members.push_back({member.kind == kPtxMember, member.architecture});
+  visitMembers(bytes, [&](const MemberHeader& header, Bytes payload) {
+    FatMember member;
+    member.form = formOf(header.kind);
+    if (member.form == CodeForm::Unknown)
+      return;
+    member.architecture = header.architecture;
+    member.variant = header.flags & kExactFlag ? 'a' : header.flags & kFamilyFlag ? 'f' : '\0';
+    member.flags = header.flags;
+    member.isCompressed = header.compressedBytes != 0;
+    member.rawBytes = header.rawBytes;
+    member.stored = member.isCompressed
+                        ? requireSlice(payload, 0, header.compressedBytes, "compressed member")
+                        : payload;
+    members.push_back(member);
   });
   return members;
 }
@@ -135,12 +181,11 @@ std::vector<std::byte> withMember(Bytes bytes, Bytes image, unsigned architectur
 }
 
 void visitFatBinary(Bytes bytes, const VisitBlob& visit) {
-  visitMembers(bytes, [&](const MemberHeader& member, Bytes payload) {
-    if (member.compressedBytes != 0)
-      visitCompressed(member, payload, visit);
-    else
-      visitMember(member.kind, payload, visit);
-  });
+  for (const FatMember& member : fatBinaryMembers(bytes))
+    if (!member.isCompressed)
+      visitMember(member.form, member.stored, visit);
+    else if (member.form != CodeForm::LtoIr && isKnownCompression(member.flags))
+      visitMember(member.form, member.content(), visit);
 }
 
 } // namespace mneme::embed

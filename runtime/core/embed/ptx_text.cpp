@@ -1,5 +1,6 @@
 // Room core/embed: blobs in PTX text, for programs that carry no machine code:
 //   .weak .global .align 8 .b8 __mneme_ir_0123456789abcdef[4] = {77, 78, 69, 77};
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <vector>
@@ -58,16 +59,16 @@ std::optional<std::vector<std::byte>> readInitializer(std::string_view text) {
 
 bool isPtx(Bytes bytes) {
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  while (!text.empty()) {
-    size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    if (line.starts_with(".version"))
-      return true;
-    if (end == std::string_view::npos || !(line.empty() || line.starts_with("//")))
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    const bool isLine = text.starts_with("//");
+    if (!isLine && !text.starts_with("/*"))
+      return text.starts_with(".version");
+    const size_t end = text.find(isLine ? "\n" : "*/", 2);
+    if (end == std::string_view::npos)
       return false;
-    text.remove_prefix(end + 1);
+    text.remove_prefix(end + (isLine ? 1 : 2));
   }
-  return false;
 }
 
 void visitPtx(Bytes bytes, const VisitBlob& visit) {

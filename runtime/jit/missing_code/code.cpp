@@ -240,8 +240,7 @@ private:
 
 bool isServed(unsigned architecture, std::span<const embed::FatMember> members) {
   return std::ranges::any_of(members, [&](const embed::FatMember& member) {
-    return member.architecture <= architecture &&
-           (member.isPtx || member.architecture / 10 == architecture / 10);
+    return member.form != embed::CodeForm::LtoIr && member.runsOn(architecture);
   });
 }
 

@@ -21,9 +21,7 @@ struct FatbinWrapper {
   const void* unused = nullptr;
 };
 
-/// Whether a GPU of this architecture runs one of the members: machine code of the same generation
-/// that is not newer, or PTX that is not newer (CUDA C++ Programming Guide, "Application
-/// Compatibility").
+/// Whether a GPU of this architecture runs one of the members as it is.
 bool isServed(unsigned architecture, std::span<const embed::FatMember> members);
 
 /// See mneme_jit_complete_code() in mneme_jit.h.

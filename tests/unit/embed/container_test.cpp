@@ -58,10 +58,10 @@ TEST_CASE("a member is added behind the others") {
   const Buffer all = withMember(longer, ptx, 100);
   const std::vector<FatMember> members = fatBinaryMembers(all);
   REQUIRE(members.size() == 4);
-  CHECK(members[0].isPtx);
-  CHECK(!members[2].isPtx);
+  CHECK(members[0].form == CodeForm::Ptx);
+  CHECK(members[2].form == CodeForm::Cubin);
   CHECK(members[2].architecture == 90);
-  CHECK(members[3].isPtx);
+  CHECK(members[3].form == CodeForm::Ptx);
   CHECK(members[3].architecture == 100);
   CHECK(readDeviceImage(all).kernels.size() == 5);
   CHECK(std::equal(before.begin() + 16, before.end(), all.begin() + 16));

@@ -90,6 +90,41 @@ Buffer elfWith(const std::vector<Symbol>& symbols, uint32_t tableType) {
   return elf.finish();
 }
 
+Buffer cubinWith(std::vector<uint32_t> attributes, uint8_t abi, uint32_t flags) {
+  constexpr uint16_t kMachine = 190;
+  constexpr unsigned char kEntry = 0x10;
+  if (attributes.empty()) // by ptxas 13.0, last parameter first
+    attributes = {0x00043704, 0x00000082, 0x000c1704, 0,          0x00100002, 0x0061f000,
+                  0x000c1704, 0,          0x00080001, 0x0011f000, 0x000c1704, 0,
+                  0x00000000, 0x0021f000, 0x00005003, 0x00ff1b03};
+  const auto bytesOfWords = [](const std::vector<uint32_t>& words) {
+    const auto bytes = std::as_bytes(std::span(words));
+    return Buffer(bytes.begin(), bytes.end());
+  };
+  mneme::test::ElfMaker elf;
+  elf.add(".nv.info", SHT_LOPROC, bytesOfWords({0x00082f04, 4, 21}));
+  elf.add(".nv.info.k", SHT_LOPROC, bytesOfWords(attributes));
+  const uint32_t code = elf.add(".text.k", SHT_PROGBITS, bytesOfWords({0, 0}));
+  const uint32_t global = elf.add(".nv.global.init", SHT_PROGBITS, bytesOfWords({5}));
+  const uint32_t constant = elf.add(".nv.constant3", SHT_PROGBITS, bytesOfWords({1, 2, 3, 4}));
+  const uint32_t bank = elf.add(".nv.constant0.k", SHT_PROGBITS, bytesOfWords({1}));
+  const uint32_t strings =
+      elf.add(".strtab", SHT_STRTAB, std::string("\0counter\0coefficients\0other\0k\0", 30));
+  const auto symbol = [](uint32_t name, unsigned type, unsigned char other, uint32_t section,
+                         uint64_t size) {
+    return Elf64_Sym{name,  static_cast<unsigned char>(ELF64_ST_INFO(STB_GLOBAL, type)),
+                     other, static_cast<uint16_t>(section),
+                     0,     size};
+  };
+  const Elf64_Sym symbols[] = {{},
+                               symbol(1, STT_OBJECT, 0, global, 4),
+                               symbol(9, STT_OBJECT, 0, constant, 16),
+                               symbol(22, STT_OBJECT, 0, bank, 4),
+                               symbol(28, STT_FUNC, kEntry, code, 8)};
+  elf.add(".symtab", SHT_SYMTAB, std::as_bytes(std::span(symbols)), strings);
+  return elf.finish(kMachine, abi, flags);
+}
+
 Buffer fatBinaryWith(const std::vector<Member>& members) {
   Buffer payload;
   for (const Member& member : members) {

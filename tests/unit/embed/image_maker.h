@@ -41,6 +41,12 @@ struct Member {
   uint64_t rawBytes = 0;
 };
 
+/// A cubin of sections and symbols like those of ptxas: variables `counter` (4 bytes),
+/// `coefficients` (16, constant), and a kernel `k` whose attributes are these words; its arguments
+/// are u64, u32 and 24 bytes if there are none.
+Buffer cubinWith(std::vector<uint32_t> attributes = {}, uint8_t abi = 8,
+                 uint32_t flags = 0x6005a04);
+
 Buffer fatBinaryWith(const std::vector<Member>& members);
 Buffer bundleWith(const std::vector<Buffer>& images);
 Buffer compressedBundleWith(const Buffer& bundle, uint16_t version);

@@ -1,0 +1,99 @@
+#include "runtime/core/embed/device_code.h"
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+#include "runtime/core/base/elf_file.h"
+
+namespace mneme::embed {
+namespace {
+
+/// 90 of "sm_90a"; nothing if there is no number in it.
+std::optional<unsigned> numberIn(std::string_view architecture) {
+  const size_t begin = architecture.find_first_of("0123456789");
+  if (begin == std::string_view::npos)
+    return std::nullopt;
+  unsigned number = 0;
+  std::from_chars(architecture.data() + begin, architecture.data() + architecture.size(), number);
+  return number;
+}
+
+std::string namesOf(const std::vector<FatMember>& members) {
+  std::string names;
+  for (const FatMember& member : members) {
+    names += names.empty() ? "" : ", ";
+    names += std::string(formName(member.form)) + " (" + member.target() + ")";
+  }
+  return names.empty() ? "no code" : names;
+}
+
+/// Machine code before PTX, the newer before the older, what is for this GPU alone before what is
+/// for others as well.
+bool isBetter(const FatMember& one, const FatMember& other) {
+  const auto rank = [](const FatMember& member) {
+    return std::tuple(member.form == CodeForm::Cubin, member.architecture, member.variant != 0);
+  };
+  return rank(one) > rank(other);
+}
+
+const FatMember& choose(const std::vector<FatMember>& members, std::string_view architecture) {
+  const std::optional<unsigned> wanted = numberIn(architecture);
+  const FatMember* best = nullptr;
+  for (const FatMember& member : members) {
+    const bool isCode = member.form == CodeForm::Cubin || member.form == CodeForm::Ptx;
+    if (isCode && (!wanted || member.runsOn(*wanted)) && (!best || isBetter(member, *best)))
+      best = &member;
+  }
+  if (best)
+    return *best;
+  const std::string gpu(architecture.empty() ? "any GPU" : architecture);
+  throw Error(ErrorCode::Unsupported, "the fat binary has neither machine code nor PTX for " + gpu +
+                                          ", but " + namesOf(members));
+}
+
+DeviceCode readSingle(Bytes image) {
+  if (std::optional<DeviceCode> code = readCubin(image))
+    return *std::move(code);
+  if (std::optional<DeviceCode> code = readPtx(image))
+    return *std::move(code);
+  if (elf::isElf(image))
+    throw Error(ErrorCode::ArtifactCorrupt,
+                "the device code is an ELF file, but not a whole cubin");
+  throw Error(ErrorCode::Unsupported,
+              "the device code is neither a fat binary nor a cubin nor PTX text");
+}
+
+} // namespace
+
+const char* formName(CodeForm form) noexcept {
+  switch (form) {
+  case CodeForm::Cubin:
+    return "cubin";
+  case CodeForm::Ptx:
+    return "PTX";
+  case CodeForm::LtoIr:
+    return "LTO-IR";
+  case CodeForm::Unknown:
+    break;
+  }
+  return "unknown";
+}
+
+const DeviceKernel* DeviceCode::find(std::string_view kernel) const noexcept {
+  const auto found = std::ranges::find(kernels, kernel, &DeviceKernel::name);
+  return found == kernels.end() ? nullptr : &*found;
+}
+
+DeviceCode readDeviceCode(Bytes image, std::string_view architecture) {
+  if (!isFatBinary(image))
+    return readSingle(image);
+  const std::vector<FatMember> members = fatBinaryMembers(image);
+  const FatMember& chosen = choose(members, architecture);
+  DeviceCode code = readSingle(chosen.content());
+  if (code.form == CodeForm::Cubin) // which does not tell its variant itself
+    code.architecture = chosen.target();
+  return code;
+}
+
+} // namespace mneme::embed
