@@ -1,5 +1,6 @@
-// Room core/embed: device code of any compiler as the CUDA driver gets it: which kernels and variables
-// it has, and how arguments lie. Blobs of ours play no part here (kernel_blob.h).
+// Room core/embed: device code of any compiler as the CUDA driver gets it: which kernels and
+// variables it has, and how arguments lie. Blobs of ours play no part here (kernel_blob.h).
+//
 //   readDeviceCode(imageInMemory(image), "sm_90")   // what cuModuleLoadData and others were given
 #pragma once
 

@@ -2,9 +2,7 @@
 
 #include "runtime/core/base/elf_file.h"
 #include "runtime/core/base/error.h"
-#include "runtime/devices/cuda/cubin.h"
 #include "runtime/devices/cuda/module_loader.h"
-#include "runtime/devices/cuda/ptx.h"
 
 namespace mneme::device::cuda {
 
@@ -14,19 +12,26 @@ std::string_view textOf(std::span<const std::byte> image) {
   return {reinterpret_cast<const char*>(image.data()), image.size()};
 }
 
-CubinFacts factsOf(std::span<const std::byte> image, const std::string& kernel) {
-  CubinFacts facts;
-  if (elf::isElf(image)) {
-    facts = readCubin(image, kernel);
-  } else {
-    facts.target = targetOfPtx(textOf(image));
-    facts.argumentSizes = argumentSizesOfPtx(textOf(image), kernel);
+/// What the driver loads. \throws Error{CompileFailed} where it would find nothing to load
+embed::DeviceCode codeOf(std::span<const std::byte> image, const Description& device,
+                         const std::string& kernel) {
+  try {
+    return embed::readDeviceCode(image, device.target);
+  } catch (const Error& error) {
+    throw Error(ErrorCode::CompileFailed,
+                "loading kernel '" + kernel + "' failed: " + error.what());
   }
-  if (facts.target.empty())
-    throw Error(ErrorCode::CompileFailed, "loading kernel '" + kernel +
-                                              "' failed: the image is neither a whole cubin nor "
-                                              "PTX text");
-  return facts;
+}
+
+std::optional<std::vector<uint64_t>> argumentSizesOf(const embed::DeviceCode& code,
+                                                     const std::string& kernel) {
+  const embed::DeviceKernel* found = code.find(kernel);
+  if (!found || !found->parameters)
+    return std::nullopt;
+  std::vector<uint64_t> sizes;
+  for (const embed::DeviceParameter& parameter : *found->parameters)
+    sizes.push_back(parameter.sizeBytes);
+  return sizes;
 }
 
 } // namespace
@@ -35,21 +40,23 @@ CudaModule::CudaModule(Context& context, const Description& device,
                        std::span<const std::byte> image, const std::string& kernel)
     : LoadedKernel(kernel), context_(context) {
   context_.requireUsable();
-  const CubinFacts facts = factsOf(image, kernel);
+  const embed::DeviceCode code = codeOf(image, device, kernel);
   const ContextScope scope = context_.use();
   try {
     load(image);
     readAttributes();
-    argumentSizes_ = facts.argumentSizes ? facts.argumentSizes : askArgumentSizes();
-    readGlobals(facts.variables);
+    argumentSizes_ = argumentSizesOf(code, kernel);
+    if (!argumentSizes_)
+      argumentSizes_ = askArgumentSizes();
+    readGlobals(code.variables);
   } catch (const Error& failure) {
     context_.probe();
     if (module_ && !context_.isHung())
       context_.driver().cuModuleUnload(module_);
-    if (failure.code() != ErrorCode::CompileFailed || facts.target.starts_with(device.target))
+    if (failure.code() != ErrorCode::CompileFailed || code.architecture.starts_with(device.target))
       throw;
     throw Error(ErrorCode::CompileFailed, std::string(failure.what()) + "; the image is for " +
-                                              facts.target + ", device " + device.id + " (" +
+                                              code.architecture + ", device " + device.id + " (" +
                                               device.name + ") is " + device.target);
   }
 }
@@ -61,7 +68,7 @@ CudaModule::~CudaModule() {
 void CudaModule::load(std::span<const std::byte> image) {
   const Driver& driver = context_.driver();
   const std::string what = "loading kernel '" + kernel_ + "'";
-  if (elf::isElf(image)) {
+  if (elf::isElf(image) || embed::isFatBinary(image)) {
     module_ = loadModule(driver, image.data(), what);
   } else { // the driver wants a zero behind the text
     module_ = loadModule(driver, std::string(textOf(image)).c_str(), what);
@@ -72,8 +79,8 @@ void CudaModule::load(std::span<const std::byte> image) {
   context_.check(found, what);
 }
 
-void CudaModule::readGlobals(const std::vector<CubinVariable>& variables) {
-  for (const CubinVariable& variable : variables) {
+void CudaModule::readGlobals(const std::vector<embed::DeviceVariable>& variables) {
+  for (const embed::DeviceVariable& variable : variables) {
     CUdeviceptr address = 0;
     size_t sizeBytes = 0;
     // Variables the driver does not name cannot be reached by anyone else either.

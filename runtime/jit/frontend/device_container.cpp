@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "runtime/core/base/elf_file.h"
-
 namespace mneme::frontend {
 namespace {
 
@@ -40,16 +38,6 @@ Bytes bundleWith(std::span<const std::byte> image, const std::string& targetId) 
   bytes.resize(kCodeObjectAlignment);
   bytes.insert(bytes.end(), image.begin(), image.end());
   return bytes;
-}
-
-std::vector<std::string> kernelsInCubin(std::span<const std::byte> image) {
-  constexpr std::string_view kParameters = ".nv.constant0.";
-  std::vector<std::string> kernels;
-  if (const auto file = elf::File::in(image))
-    for (const elf::Section& section : file->sections())
-      if (section.name.starts_with(kParameters))
-        kernels.emplace_back(section.name.substr(kParameters.size()));
-  return kernels;
 }
 
 } // namespace mneme::frontend

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "runtime/core/base/error.h"
-#include "runtime/core/embed/containers.h"
+#include "runtime/core/embed/device_code.h"
 #include "runtime/jit/frontend/device_container.h"
 
 namespace mneme::frontend {
@@ -33,7 +33,9 @@ DeviceUnit::DeviceUnit(const VendorRuntime& runtime, std::span<const std::byte> 
   for (const auto& [name, blob] : blobs_.kernels)
     names_.push_back(name);
   if (names_.empty()) // of nvcc, which leaves no IR
-    names_ = kernelsInCubin(image);
+    if (const auto code = embed::readCubin(image))
+      for (const embed::DeviceKernel& kernel : code->kernels)
+        names_.push_back(kernel.name);
   if (names_.empty())
     throw Error(ErrorCode::ArtifactCorrupt, "the compiled module has no kernel");
   handles_.resize(names_.size());

@@ -5,6 +5,7 @@
 
 #include "runtime/devices/cuda/cuda_driver.h"
 #include "support.h"
+#include "tests/unit/embed/image_maker.h"
 
 using namespace mneme;
 using namespace mneme::device;
@@ -47,12 +48,23 @@ TEST_CASE("a kernel runs and its time is told") {
   CHECK(device->launch(*module, shapeOf(10, 128), nullptr, 10) == 500000);
 }
 
+TEST_CASE("the variables of a loaded cubin have the driver's addresses") {
+  const auto device = openFake();
+  const auto module = device->load(embed::test::cubinWith(), "k", {});
+  CHECK(module->argumentSizes() == std::vector<uint64_t>{8, 4, 24});
+  const auto globals = module->globals();
+  REQUIRE(globals.size() == 1); // the driver does not name the other
+  CHECK(globals[0].name == "coefficients");
+  CHECK(globals[0].address == 0x7000);
+  CHECK(globals[0].isConstant);
+}
+
 TEST_CASE("images that do not load say why") {
   const auto device = openFake();
   CHECK(failureOf([&] { loadPtx(*device, "missing"); }).says("the image has no kernel 'missing'"));
   CHECK(failureOf([&] {
           device->load(test::bytesOf("nonsense"), "k", {});
-        }).says("neither a whole cubin nor PTX"));
+        }).says("neither a fat binary nor a cubin nor PTX text"));
   {
     const Failing failing("cuModuleLoadDataEx=218");
     const auto failure = failureOf([&] { loadPtx(*device, "k"); });

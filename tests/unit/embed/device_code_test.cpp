@@ -159,6 +159,95 @@ TEST_CASE("code of no known kind is refused with a sentence") {
   CHECK_THROWS_AS(readDeviceCode(fatBinaryWith({{2, cubin, 8, 0x4000, 8}}), ""), Error);
 }
 
+TEST_CASE("a cubin names its architecture, variables and the sizes of arguments") {
+  const DeviceCode code = readCubin(cubinWith()).value();
+  CHECK(code.architecture == "sm_90");
+  REQUIRE(code.kernels.size() == 1);
+  CHECK(code.kernels[0].name == "k");
+  CHECK(code.kernels[0].parameters == Parameters{{0, 8}, {8, 4}, {16, 24}});
+  CHECK(code.kernels[0].registers == 21);
+  REQUIRE(code.variables.size() == 2);
+  CHECK(code.variables[0].name == "counter");
+  CHECK(!code.variables[0].isConstant);
+  CHECK(code.variables[1].name == "coefficients");
+  CHECK(code.variables[1].sizeBytes == 16);
+  CHECK(code.variables[1].isConstant);
+  CHECK(readCubin(cubinWith({}, 7, 0x5a055a))->architecture == "sm_90");
+}
+
+TEST_CASE("a cubin names arguments of more than 4 KiB, or none if it does so in an unknown way") {
+  // A kernel of (32008 bytes, u64, u32), by ptxas 13.0.
+  std::vector<uint32_t> words{0x000c4504, 0,          0x7d100002, 0x00000004, 0x000c4504,
+                              0,          0x7d080001, 0x05000008, 0x000c4504, 0,
+                              0x00000000, 0x00007d08, 0x00005003, 0x7d141903};
+  const auto parameters = [&] { return readCubin(cubinWith(words))->kernels.at(0).parameters; };
+  CHECK(parameters() == Parameters{{0, 32008}, {32008, 8}, {32016, 4}});
+  words[0] = 0x000cff04;
+  CHECK(!parameters()); // the last one is missing
+  words[4] = 0x000cff04, words[8] = 0x000cff04;
+  CHECK(!parameters()); // all are
+  words = {0x00ff1b03};
+  CHECK(parameters() == Parameters{});
+}
+
+TEST_CASE("PTX tells where arguments lie") {
+  const DeviceCode code = readPtx(bytesOf(R"(
+    /* a comment with .entry wrong() { } */ // .entry wrong() { }
+    .version 8.0 .target sm_90a, debug .address_size 64
+    .file 1 "a { b.cu"
+    .extern .func (.param .b32 r) printf(.param .b64 a, .param .b64 b);
+    .visible .func (.param .b32 r) helper(.param .b64 a) { .reg .b32 %r<2>; { ret; } }
+    .weak .entry declared(.param .u64 a);
+    .visible .entry first(
+      .param .u8 a, .param .u64 .ptr .global .align 1 b, .param .f16x2 c,
+      .param .align 16 .b8 d[24], .param .v4 .f32 e, .param .texref f, .param .b8 g[3]
+    ) .maxntid 32, 4 .minnctapersm 2 { .reg .pred p; // }
+      @p bra END; { .param .b32 x; } END: ret; }
+    .entry second { ret; }
+    .entry third() .reqntid 64 { ret; })"))
+                              .value();
+  CHECK(code.architecture == "sm_90a");
+  REQUIRE(code.kernels.size() == 3);
+  CHECK(code.kernels[0].name == "first");
+  CHECK(code.kernels[0].parameters ==
+        Parameters{{0, 1}, {8, 8}, {16, 4}, {32, 24}, {64, 16}, {80, 8}, {88, 3}});
+  CHECK(code.kernels[0].maxThreads == 128);
+  CHECK(code.kernels[1].parameters == Parameters{});
+  CHECK(code.kernels[2].maxThreads == 64);
+  CHECK(code.variables.empty());
+}
+
+TEST_CASE("PTX names variables with their sizes") {
+  const DeviceCode code = readPtx(bytesOf(R"(.version 8.0
+    .visible .global .align 4 .u32 counter = 5, later[2][3];
+    .extern .global .align 4 .b8 elsewhere[16];
+    .visible .const .align 8 .f64 factors[] = {1.0, 0d3FF0000000000000};
+    .weak .global .attribute(.managed) .v2 .b32 pair;
+    .global .texref picture;
+    .global .align 8 .u64 table[2] = {counter, generic(later)+4};
+    .extern .shared .align 16 .b8 dynamic[];)"))
+                              .value();
+  std::vector<std::pair<std::string, uint64_t>> found;
+  for (const DeviceVariable& variable : code.variables)
+    found.emplace_back(variable.name, variable.sizeBytes);
+  CHECK(found == std::vector<std::pair<std::string, uint64_t>>{{"counter", 4},
+                                                               {"later", 24},
+                                                               {"factors", 16},
+                                                               {"pair", 8},
+                                                               {"picture", 8},
+                                                               {"table", 16}});
+  CHECK(code.variables[2].isConstant);
+}
+
+TEST_CASE("a parameter of a type that is not known leaves the kernel without a layout") {
+  const auto kernel = [](const std::string& parameters) {
+    return readPtx(bytesOf(".version 8.0\n.entry k(" + parameters + ") { ret; }"))->kernels.at(0);
+  };
+  CHECK(kernel(".param .u32 a").parameters == Parameters{{0, 4}});
+  CHECK(!kernel(".param .u32 a, .param .strange b").parameters);
+  CHECK(!kernel(".param .b8 a[99999999999999999999]").parameters);
+}
+
 TEST_CASE("damaged code gives an error or fewer facts, never a fault") {
   const auto read = [](Bytes bytes) { readDeviceCode(bytes, "sm_75"); };
   const Buffer cubin = contentOf(image("zstd"), 0);
