@@ -7,12 +7,13 @@ namespace mneme::record {
 void* nextSymbol(const char* name, std::span<const char* const> libraries) noexcept {
   if (void* next = dlsym(RTLD_NEXT, name))
     return next;
+  void* address = nullptr;
   for (const char* library : libraries)
     // The handle is kept: it counts one user of a library the application has loaded itself.
-    if (void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD))
-      if (void* address = dlsym(handle, name))
-        return address;
-  return nullptr;
+    if (void* handle = address ? nullptr : dlopen(library, RTLD_LAZY | RTLD_NOLOAD))
+      address = dlsym(handle, name);
+  dlerror(); // what was not found is not the program's
+  return address;
 }
 
 } // namespace mneme::record

@@ -4,62 +4,18 @@
 #include <unistd.h>
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <cstdint>
 #include <string_view>
 
+#include "runtime/recorder/interpose/dynamic_symbols.h"
+
+using mneme::record::DynamicSymbols;
+
 namespace {
 
-/// The dynamic symbols of this library.
-struct Symbols {
-  ElfW(Sym) * first = nullptr;
-  const char* names = nullptr;
-  size_t count = 0;
-};
-
-/// The loader makes addresses of them on most processors.
-uintptr_t addressIn(const link_map& library, ElfW(Addr) value) {
-  return value < library.l_addr ? library.l_addr + value : value;
-}
-
-/// {buckets, first symbol, words of the filter, shift}, the filter, the buckets, and for every
-/// symbol its hash, whose lowest bit ends a bucket.
-size_t countSymbols(const uint32_t* table) {
-  const uint32_t bucketCount = table[0], offset = table[1], filterWords = table[2];
-  const uint32_t* const buckets = table + 4 + filterWords * (sizeof(ElfW(Addr)) / 4);
-  const uint32_t* const hashes = buckets + bucketCount;
-  uint32_t last = 0;
-  for (uint32_t index = 0; index < bucketCount; ++index)
-    last = buckets[index] > last ? buckets[index] : last;
-  if (last < offset)
-    return 0;
-  while (!(hashes[last - offset] & 1))
-    ++last;
-  return last + 1;
-}
-
-Symbols ownSymbols() {
-  static const char here = 0;
-  Dl_info info{};
-  link_map* library = nullptr;
-  Symbols found;
-  if (!dladdr1(&here, &info, reinterpret_cast<void**>(&library), RTLD_DL_LINKMAP) || !library)
-    return found;
-  for (const ElfW(Dyn)* entry = library->l_ld; entry->d_tag != DT_NULL; ++entry) {
-    const uintptr_t address = addressIn(*library, entry->d_un.d_ptr);
-    if (entry->d_tag == DT_SYMTAB)
-      found.first = reinterpret_cast<ElfW(Sym)*>(address);
-    else if (entry->d_tag == DT_STRTAB)
-      found.names = reinterpret_cast<const char*>(address);
-    else if (entry->d_tag == DT_GNU_HASH)
-      found.count = countSymbols(reinterpret_cast<const uint32_t*>(address));
-  }
-  return found;
-}
-
 /// The loader passes a symbol without a value over.
-bool makeWritable(const Symbols& symbols, int protection) {
+bool makeWritable(const DynamicSymbols& symbols, int protection) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t begin = reinterpret_cast<uintptr_t>(symbols.first) & ~(page - 1);
   const auto end = reinterpret_cast<uintptr_t>(symbols.first + symbols.count);
@@ -73,7 +29,8 @@ bool isThere(const char* name) { return dlsym(RTLD_NEXT, name) != nullptr; }
 [[gnu::constructor]] void hideWhatIsMissing() {
   const bool hasHip = isThere("hipGetDevice"), hasCuda = isThere("cudaGetDevice");
   const bool hasDriver = isThere("cuInit");
-  const Symbols symbols = ownSymbols();
+  const link_map* const library = mneme::record::ownLibrary();
+  const DynamicSymbols symbols = library ? mneme::record::symbolsOf(*library) : DynamicSymbols();
   if ((!hasHip && !hasCuda && !hasDriver) || !symbols.first || !symbols.names ||
       !makeWritable(symbols, PROT_READ | PROT_WRITE))
     return;
