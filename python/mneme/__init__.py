@@ -7,16 +7,19 @@ it is used.
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
     from mneme.corpus import Corpus
     from mneme.recording.directory import Recording
     from mneme.recording.recorded_execution import RecordedExecution
+    from mneme.sections import label, recording
 
-__all__ = ["Corpus", "__version__", "load"]
+__all__ = ["Corpus", "__version__", "label", "load", "recording"]
 
 __version__ = "0.1.0"
 
@@ -48,10 +51,16 @@ def load(path: str | Path) -> RecordedExecution | Recording:
     return RecordedExecution.from_json(path)
 
 
-def __getattr__(name: str) -> type[Corpus]:
+def __getattr__(name: str) -> type[Corpus | label] | ModuleType:
     """Import what only some scripts need when they ask for it."""
-    if name != "Corpus":
-        raise AttributeError(f"module 'mneme' has no attribute {name!r}")
-    from mneme.corpus import Corpus  # noqa: PLC0415
+    if name == "Corpus":
+        from mneme.corpus import Corpus  # noqa: PLC0415
 
-    return Corpus
+        return Corpus
+    if name == "label":
+        from mneme.sections import label  # noqa: PLC0415
+
+        return label
+    if name == "recording":  # the package of recordings, which is called as `mneme.recording(...)`
+        return import_module("mneme.recording")
+    raise AttributeError(f"module 'mneme' has no attribute {name!r}")

@@ -1,8 +1,8 @@
 #include "runtime/recorder/record_settings.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <regex>
 
 #include "runtime/core/base/environment.h"
 #include "runtime/core/base/error.h"
@@ -13,8 +13,6 @@
 namespace mneme::record {
 namespace {
 
-/// std::regex recurses once per character: longer names are cut, not matched to the end.
-constexpr size_t kMaxMatchedName = 4096;
 constexpr double kMaxWindowGiB = 1024;
 constexpr double kMaxPatienceSeconds = 1'000'000;
 
@@ -79,39 +77,10 @@ void checkLogDirectory() {
     refuse("MNEME_LOG_DIR", text, "is not an existing directory");
 }
 
-/// The alternatives of a regular expression.
-std::vector<std::string> alternativesOf(const std::string& text) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  for (size_t index = 0; index < text.size(); ++index) {
-    const char letter = text[index];
-    if (letter == '|' && depth == 0) {
-      parts.emplace_back();
-      continue;
-    }
-    parts.back() += letter;
-    if (letter == '\\' && index + 1 < text.size())
-      parts.back() += text[++index];
-    else if (letter == '(' || letter == '[')
-      ++depth;
-    else if (letter == ')' || letter == ']')
-      --depth;
-  }
-  return parts;
-}
-
-void readKernels(Settings& settings) {
+KernelFilter readKernels() {
   const std::string text = valueOf("MNEME_RR_KERNELS");
-  std::optional<std::string> names;
-  for (const std::string& part : alternativesOf(text))
-    if (const std::optional<SourceLine> line = SourceLine::parse(part))
-      settings.lines.push_back(*line);
-    else
-      names = names ? *names + "|" + part : part;
-  if (text.empty() || !names)
-    return;
   try {
-    settings.kernels = std::regex(*names, std::regex::ECMAScript | std::regex::optimize);
+    return KernelFilter::parse(text);
   } catch (const std::regex_error& error) {
     refuse("MNEME_RR_KERNELS", text,
            std::string("is not a regular expression (") + error.what() + ")");
@@ -153,19 +122,16 @@ bool readGraphsWhole() {
   return text == "whole";
 }
 
+SectionMode readSections() {
+  const std::string text = valueOf("MNEME_SECTIONS");
+  if (!text.empty() && text != "only" && text != "ignored")
+    refuse("MNEME_SECTIONS", text, "is neither only nor ignored");
+  return text == "only"      ? SectionMode::Only
+         : text == "ignored" ? SectionMode::Ignored
+                             : SectionMode::Automatic;
+}
+
 } // namespace
-
-bool Settings::wants(const std::string& mangled, const std::string& demangled,
-                     const SourcePlace& place) const {
-  if (!kernels && lines.empty())
-    return true;
-  return std::ranges::any_of(lines, [&](const SourceLine& line) { return line.isIn(place); }) ||
-         wantsLabel(mangled) || wantsLabel(demangled);
-}
-
-bool Settings::wantsLabel(const std::string& label) const {
-  return kernels && std::regex_search(label.substr(0, kMaxMatchedName), *kernels);
-}
 
 Settings readSettings() {
   if (isPrivileged())
@@ -178,16 +144,19 @@ Settings readSettings() {
   if (!settings.isRankRecorded)
     return settings;
   settings.directory = readDirectory();
+  settings.isDirectoryChosen =
+      !valueOf("MNEME_DATA_DIR").empty() && valueOf("MNEME_DATA_DIR_CHOSEN") != "0";
   checkLogDirectory();
   settings.windowBytes = readWindowBytes();
   settings.maxRecordings = readCount("MNEME_MAX_RECORDINGS", 4);
   settings.skipRecordings = readCount("MNEME_SKIP_RECORDINGS", 0);
-  readKernels(settings);
+  settings.kernels = readKernels();
   settings.shapes = readShapes();
   settings.epilogue = readEpilogue();
   settings.kernelPatience = readKernelPatience(settings.kernelPatience);
   settings.placement = readPlacement();
   settings.areGraphsWhole = readGraphsWhole();
+  settings.sections = readSections();
   return settings;
 }
 

@@ -4,13 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <regex>
-#include <string>
-#include <vector>
 
-#include "runtime/core/abi/source_place.h"
 #include "runtime/core/artifact/writer.h"
+#include "runtime/recorder/kernel_filter.h"
 #include "runtime/recorder/launch_shapes.h"
 
 namespace mneme::record {
@@ -22,26 +18,36 @@ enum class Placement : uint8_t {
   Vendor,
 };
 
+/// What the sections that a program marks mean (recorded_sections.h).
+enum class SectionMode : uint8_t {
+  Automatic, ///< launches outside are not recorded if the program can mark sections
+  Only,      ///< launches outside are not recorded
+  Ignored,
+};
+
 struct Settings {
   std::filesystem::path directory; ///< MNEME_DATA_DIR, default the working directory
+  bool isDirectoryChosen = false;  ///< by the user: the program cannot give another
   uint64_t windowBytes = 0;    ///< MNEME_PAGE_SIZE, in GiB (fractions are accepted); 0: Backend's
   uint64_t maxRecordings = 4;  ///< MNEME_MAX_RECORDINGS, instances per kernel
   uint64_t skipRecordings = 0; ///< MNEME_SKIP_RECORDINGS, launches per kernel
-  std::optional<std::regex> kernels; ///< MNEME_RR_KERNELS, without its lines of source files
-  std::vector<SourceLine> lines;     ///< these
-  LaunchShapes shapes;               ///< MNEME_RECORD_DIMS
+  KernelFilter kernels;        ///< MNEME_RR_KERNELS
+  LaunchShapes shapes;         ///< MNEME_RECORD_DIMS
   artifact::EpilogueFormat epilogue = artifact::EpilogueFormat::Diff; ///< MNEME_EPILOGUE_TYPE
   /// MNEME_KERNEL_PATIENCE, in seconds (fractions are accepted): limit for waits for the device
   std::chrono::nanoseconds kernelPatience = std::chrono::seconds(30);
-  Placement placement = Placement::Automatic; ///< MNEME_ALLOCATIONS
-  bool areGraphsWhole = false;                ///< MNEME_GRAPHS: no graph is launched in parts
-  bool isRankRecorded = true;                 ///< MNEME_RECORD_RANKS against this process's rank
+  Placement placement = Placement::Automatic;    ///< MNEME_ALLOCATIONS
+  bool areGraphsWhole = false;                   ///< MNEME_GRAPHS: no graph is launched in parts
+  SectionMode sections = SectionMode::Automatic; ///< MNEME_SECTIONS
+  bool isRankRecorded = true;                    ///< MNEME_RECORD_RANKS against this process's rank
 
   /// Whether a kernel with these names, and with this place, is to be recorded.
   bool wants(const std::string& mangled, const std::string& demangled,
-             const SourcePlace& place = {}) const;
+             const SourcePlace& place = {}) const {
+    return kernels.wants(mangled, demangled, place);
+  }
   /// Whether launches with this label are to be recorded, whatever the kernel.
-  bool wantsLabel(const std::string& label) const;
+  bool wantsLabel(const std::string& label) const { return kernels.wantsLabel(label); }
 };
 
 /// Reads the environment. \throws Error{InvalidArgument} with a sentence naming the variable,

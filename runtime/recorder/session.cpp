@@ -95,6 +95,7 @@ Session::Session() noexcept : owner_(getpid()) {
       deferredFrees_ = std::make_unique<DeferredFrees>(backend_, *memory_);
       catalog_ = std::make_unique<KernelCatalog>(settings_, loaded_);
       globals_ = std::make_unique<GlobalPlaces>(backend_, *catalog_);
+      sections_ = std::make_unique<RecordedSections>(settings_.sections);
       isActive_ = true;
     }
   } catch (const std::exception& error) {
@@ -184,21 +185,6 @@ bool Session::passesFirst(KernelState& state, const LaunchShapes::Match& shape) 
   return passed < shape.first && ++passed;
 }
 
-/// Each label, and all of them as a path: "step/advection".
-bool Session::wantsLabels(const std::vector<std::string>& labels) {
-  if (labels.empty() || !settings_.kernels)
-    return false;
-  const std::lock_guard lock(labelsMutex_);
-  const auto [known, isNew] = wantedLabels_.try_emplace(labels, false);
-  if (isNew) {
-    std::string path;
-    for (const std::string& label : labels)
-      path += (path.empty() ? "" : "/") + label;
-    known->second = settings_.wantsLabel(path);
-  }
-  return known->second;
-}
-
 Session::Attempt Session::decide(const mneme_launch& launch, const LaunchTraits* traits) {
   Attempt attempt;
   attempt.info = catalog_->find(launch.kernel);
@@ -206,7 +192,7 @@ Session::Attempt Session::decide(const mneme_launch& launch, const LaunchTraits*
   if (!info)
     return attempt;
   attempt.labels = labelsOfThread();
-  attempt.isWanted = info->isWanted || wantsLabels(attempt.labels);
+  attempt.isWanted = isWantedNow(*info, attempt.labels);
   if (!attempt.isWanted)
     return attempt;
   if (!info->state) {

@@ -30,6 +30,7 @@
 #include "runtime/recorder/reach.h"
 #include "runtime/recorder/record_backend.h"
 #include "runtime/recorder/record_settings.h"
+#include "runtime/recorder/recorded_sections.h"
 #include "runtime/recorder/sharing.h"
 
 namespace mneme::record {
@@ -119,6 +120,11 @@ public:
   /// Like note(), but only at the first call with this key.
   void noteOnce(const char* reason, const void* key) noexcept;
 
+  /// Begins a section of the program's (recorded_sections.h): its number, or 0 in a process that
+  /// does not record, or -1, with a notice, if its filter or directory is not one.
+  int64_t beginSection(const char* directory, const char* kernels);
+  void endSection(int64_t section) noexcept;
+
   /// Call it when the vendor is about to shut down: waits for content on its way from a device, now
   /// and after every later launch.
   void vendorEnds() noexcept;
@@ -167,6 +173,8 @@ private:
   bool passesFirst(KernelState& state, const LaunchShapes::Match& shape) const;
   Attempt decide(const mneme_launch& launch, const LaunchTraits* traits = nullptr);
   bool wantsLabels(const std::vector<std::string>& labels);
+  bool isWantedNow(const KernelInfo& info, const std::vector<std::string>& labels);
+  std::string useDirectory(const std::string& directory);
   Attempt decideApart(const DeviceLaunch& one, bool isCooperative);
   bool decideAll(std::span<const DeviceLaunch> launches, bool isCooperative,
                  std::vector<Attempt>& attempts) noexcept;
@@ -242,6 +250,8 @@ private:
   pid_t owner_;
   Backend& backend_ = findBackend();
   Settings settings_;
+  std::mutex directoryMutex_; ///< of the settings' directory
+  std::unique_ptr<RecordedSections> sections_;
   Sharing sharing_;
   std::atomic<bool> isLeftToVendor_{false};
   LoadedModules loaded_;

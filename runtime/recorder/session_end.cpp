@@ -224,6 +224,7 @@ void Session::sayGoodbye(uint64_t finishNs) {
     facts.kernels += state.isAnnounced ? 1 : 0;
     facts.skipped += state.skipped;
   });
+  facts.sections = sections_->summary();
   if (writer_)
     facts.writer = writer_->statistics();
   {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/core/base/environment.h"
+#include "runtime/recorder/loaded_symbols.h"
 
 namespace mneme::record {
 namespace {
@@ -41,54 +42,6 @@ bool holdsExport(std::string_view text) noexcept {
     for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1))
       if (text.substr(at + begin.size()).starts_with(end))
         return true;
-  return false;
-}
-
-/// The dynamic tables of an object in memory.
-struct Tables {
-  const ElfW(Sym) * symbols = nullptr;
-  const char* strings = nullptr;
-  size_t stringBytes = 0;
-  size_t count = 0; ///< of symbols, as far as undefined ones are among them
-};
-
-Tables tablesOf(const dl_phdr_info& info) noexcept {
-  Tables tables;
-  // The loader has made addresses of these, but for objects of the system's own.
-  const auto at = [&](ElfW(Addr) value) {
-    return value < info.dlpi_addr ? info.dlpi_addr + value : value;
-  };
-  for (unsigned index = 0; index < info.dlpi_phnum; ++index) {
-    if (info.dlpi_phdr[index].p_type != PT_DYNAMIC)
-      continue;
-    const auto* entry =
-        reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[index].p_vaddr);
-    for (; entry->d_tag != DT_NULL; ++entry) {
-      if (entry->d_tag == DT_SYMTAB)
-        tables.symbols = reinterpret_cast<const ElfW(Sym)*>(at(entry->d_un.d_ptr));
-      else if (entry->d_tag == DT_STRTAB)
-        tables.strings = reinterpret_cast<const char*>(at(entry->d_un.d_ptr));
-      else if (entry->d_tag == DT_STRSZ)
-        tables.stringBytes = entry->d_un.d_val;
-      else if (entry->d_tag == DT_HASH) // the number of all symbols
-        tables.count = reinterpret_cast<const uint32_t*>(at(entry->d_un.d_ptr))[1];
-      else if (entry->d_tag == DT_GNU_HASH && tables.count == 0) // of those in no hash table
-        tables.count = reinterpret_cast<const uint32_t*>(at(entry->d_un.d_ptr))[1];
-    }
-  }
-  return tables;
-}
-
-bool importsExport(const dl_phdr_info& info) noexcept {
-  const Tables tables = tablesOf(info);
-  if (!tables.symbols || !tables.strings)
-    return false;
-  for (size_t index = 0; index < tables.count; ++index) {
-    const ElfW(Sym) & symbol = tables.symbols[index];
-    if (symbol.st_shndx == SHN_UNDEF && symbol.st_name < tables.stringBytes &&
-        holdsExport(tables.strings + symbol.st_name))
-      return true;
-  }
   return false;
 }
 
@@ -126,7 +79,7 @@ int look(dl_phdr_info* info, size_t, void* user) {
   if (search.loads == search.known)
     return 1;
   LoadedObject object{info->dlpi_name, !info->dlpi_name || !*info->dlpi_name};
-  object.importsExport = importsExport(*info);
+  object.importsExport = importsAny(*info, holdsExport);
   const SharerKind kind = sharerKindOf(object.path);
   if (object.isProgram || (kind == SharerKind::Parallel && search.hasSeveralProcesses))
     object.namesExport = namesExport(*info);

@@ -151,6 +151,8 @@ def test_replay_has_the_documented_defaults() -> None:
         (["--record-ranks", "all"], "record_ranks", "all"),
         (["--kernels", "spmv.*"], "kernels", "spmv.*"),
         (["--dims", "64x8/256"], "dims", "64x8/256"),
+        (["--sections"], "sections", True),
+        (["--no-sections"], "sections", False),
         (["--device", "cpu"], "device", "cpu"),
     ],
 )
@@ -174,6 +176,7 @@ def test_record_has_the_documented_defaults(monkeypatch: pytest.MonkeyPatch) -> 
         "kernels": None,
         "dims": None,
         "kernel_patience": None,
+        "sections": None,
         "device": None,
         "command": ["./app"],
     }

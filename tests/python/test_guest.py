@@ -91,6 +91,7 @@ def test_record_preloads_the_recorder_first_and_keeps_what_was_there(
     assert {key: value for key, value in environment.items() if key != "LD_PRELOAD"} == {
         "MNEME_DEVICE": "cpu",
         "MNEME_DATA_DIR": str(tmp_path / "a" / "b"),
+        "MNEME_DATA_DIR_CHOSEN": "1",
         "MNEME_MAX_RECORDINGS": "4",
         "MNEME_SKIP_RECORDINGS": "0",
         "MNEME_EPILOGUE_TYPE": "diff",

@@ -124,6 +124,15 @@ def record(
             show_default=False,
         ),
     ] = None,
+    sections: Annotated[
+        Optional[bool],
+        typer.Option(
+            "--sections/--no-sections",
+            help="Record sections of the program only (mneme.recording, mneme_record_begin), or "
+            "the whole run whatever it marks.  [default: sections, if the program has some]",
+            show_default=False,
+        ),
+    ] = None,
     device: DeviceOption = None,
 ) -> None:
     """Run a program and record its kernels.
@@ -134,9 +143,14 @@ def record(
     from mneme.programs.check import remark_on_program  # noqa: PLC0415
     from mneme.programs.guest import record_environment  # noqa: PLC0415
     from mneme.programs.record_request import RecordRequest  # noqa: PLC0415
+    from mneme.programs.scripts import marks_sections  # noqa: PLC0415
 
+    if sections is None and not os.environ.get("MNEME_SECTIONS"):
+        sections = marks_sections(ctx.args) or None
     request = RecordRequest(
         directory=record_db_dir,
+        is_directory_chosen=getattr(ctx.get_parameter_source("record_db_dir"), "name", "")
+        != "DEFAULT",
         address_space_gib=virtual_address_space_size,
         max_recordings=per_kernel_max_recordings,
         skip_recordings=per_kernel_skip_recordings,
@@ -145,6 +159,7 @@ def record(
         kernels=kernels,
         dims=dims,
         kernel_patience=kernel_patience,
+        sections=sections,
         device=device,
         program=ctx.args[0],
     )

@@ -229,6 +229,7 @@ class Application:
             kernels=kernels,
             dims=dims,
             max_recordings=launches,
+            sections=False,
             device=self._device,
             program=self._command[0],
         )

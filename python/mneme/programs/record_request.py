@@ -21,6 +21,7 @@ __all__ = ["RecordRequest", "check_environment", "check_request"]
 _EPILOGUES = ("bytes", "diff", "best")
 _ALLOCATIONS = ("", "window", "vendor")
 _GRAPHS = ("", "parts", "whole")
+_SECTIONS = ("", "only", "ignored")
 _LARGEST_WINDOW_GIB = 1024
 _LARGEST_COUNT = 2**64 - 1
 _LONGEST_PATIENCE = 1_000_000
@@ -37,6 +38,9 @@ class RecordRequest:
 
     directory: Path
     """Created if it does not exist."""
+
+    is_directory_chosen: bool = True
+    """If not, a section of the program may give another directory."""
 
     address_space_gib: int | None = None
     """Size of the address window, per device. At least 1; None: the recorder's default for the
@@ -68,6 +72,11 @@ class RecordRequest:
     that its recording is given up and the program continues. Above 0; None: the recorder's default
     (30)."""
 
+    sections: bool | None = None
+    """Whether only sections of the program are recorded (mneme.recording, mneme_record_begin); if
+    not, they mean nothing. None: if the program is linked with these functions, or from the first
+    section on."""
+
     device: str | None = None
     """Device to run on; None or "auto" takes the first GPU that can run the program, else the CPU
     device."""
@@ -80,6 +89,7 @@ class RecordRequest:
         """Return the variables for the recorder."""
         values = {
             "MNEME_DATA_DIR": str(self.directory.resolve()),
+            "MNEME_DATA_DIR_CHOSEN": str(int(self.is_directory_chosen)),
             "MNEME_MAX_RECORDINGS": str(self.max_recordings),
             "MNEME_SKIP_RECORDINGS": str(self.skip_recordings),
             "MNEME_EPILOGUE_TYPE": self.epilogue_format,
@@ -94,6 +104,8 @@ class RecordRequest:
             values["MNEME_RECORD_DIMS"] = self.dims
         if self.kernel_patience is not None:
             values["MNEME_KERNEL_PATIENCE"] = str(self.kernel_patience)
+        if self.sections is not None:
+            values["MNEME_SECTIONS"] = "only" if self.sections else "ignored"
         return values
 
 
@@ -172,3 +184,6 @@ def check_environment(base: Mapping[str, str]) -> None:
     graphs = base.get("MNEME_GRAPHS", "")
     if graphs not in _GRAPHS:
         raise InvalidArgument(f"MNEME_GRAPHS is '{graphs}', neither parts nor whole")
+    sections = base.get("MNEME_SECTIONS", "")
+    if sections not in _SECTIONS:
+        raise InvalidArgument(f"MNEME_SECTIONS is '{sections}', neither only nor ignored")

@@ -14,12 +14,26 @@ namespace {
 class Environment {
 public:
   explicit Environment(const std::map<std::string, std::string>& values) {
-    for (const char* name :
-         {"MNEME_DATA_DIR", "MNEME_LOG_DIR", "MNEME_PAGE_SIZE", "MNEME_MAX_RECORDINGS",
-          "MNEME_SKIP_RECORDINGS", "MNEME_KERNEL_PATIENCE", "MNEME_RR_KERNELS", "MNEME_RECORD_DIMS",
-          "MNEME_EPILOGUE_TYPE", "MNEME_GRAPHS", "MNEME_RECORD_RANKS", "FLUX_TASK_RANK",
-          "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MPI_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK",
-          "PMIX_RANK", "PBS_TASKNUM"})
+    for (const char* name : {"MNEME_DATA_DIR",
+                             "MNEME_LOG_DIR",
+                             "MNEME_PAGE_SIZE",
+                             "MNEME_MAX_RECORDINGS",
+                             "MNEME_SKIP_RECORDINGS",
+                             "MNEME_KERNEL_PATIENCE",
+                             "MNEME_RR_KERNELS",
+                             "MNEME_RECORD_DIMS",
+                             "MNEME_EPILOGUE_TYPE",
+                             "MNEME_GRAPHS",
+                             "MNEME_SECTIONS",
+                             "MNEME_RECORD_RANKS",
+                             "FLUX_TASK_RANK",
+                             "OMPI_COMM_WORLD_RANK",
+                             "PMI_RANK",
+                             "MPI_RANK",
+                             "SLURM_PROCID",
+                             "JSM_NAMESPACE_RANK",
+                             "PMIX_RANK",
+                             "PBS_TASKNUM"})
       unsetenv(name);
     for (const auto& [name, value] : values)
       setenv(name.c_str(), value.c_str(), 1);
@@ -113,6 +127,7 @@ TEST_CASE("values that make no sense are refused by name") {
     CHECK(refusal("MNEME_KERNEL_PATIENCE", time).find("a time in seconds") != std::string::npos);
   CHECK(refusal("MNEME_EPILOGUE_TYPE", "text").find("bytes, diff, best") != std::string::npos);
   CHECK(refusal("MNEME_GRAPHS", "x").find("neither parts nor whole") != std::string::npos);
+  CHECK(refusal("MNEME_SECTIONS", "x").find("neither only nor ignored") != std::string::npos);
   CHECK(refusal("MNEME_RR_KERNELS", "a(").find("regular expression") != std::string::npos);
   CHECK(refusal("MNEME_RECORD_DIMS", "64/").find("is not a list of GRID/BLOCK") !=
         std::string::npos);
