@@ -114,7 +114,6 @@ def _dots(comparison: Comparison) -> dict[str, Any]:
         part = max(-1.0, min(1.0, math.log(ratio) / width))
         return round((_LEFT + _RIGHT) / 2 + part * (_RIGHT - _LEFT) / 2, 1)
 
-    middle = math.exp(width / 2)
     lines: list[dict[str, Any]] = []
     for one in comparison.summaries:
         rows = [row for row in comparison.rows_of(one.name) if row.ratio is not None]
@@ -133,6 +132,7 @@ def _dots(comparison: Comparison) -> dict[str, Any]:
                 else [place(one.mean.low), place(one.mean.ratio), place(one.mean.high)],
             }
         )
+    middle = min(_TICKS, key=lambda one: abs(math.log(one) - width / 2))
     ticks = [1 / edge, 1 / middle, 1.0, middle, edge]
     return {
         "lines": lines,
