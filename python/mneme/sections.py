@@ -12,14 +12,15 @@ import shlex
 import sys
 from contextlib import ContextDecorator
 from functools import cache
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from mneme.errors import BackendUnavailable, InvalidArgument
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["label", "recording"]
+__all__ = ["label", "labels_from_torch", "recording"]
 
 _RECORDER = "librecord.so"
 _RUNTIME = "libmneme_rt.so"
@@ -137,6 +138,32 @@ class label(ContextDecorator):  # noqa: N801 - as above
         """End it, whatever happened inside."""
         if runtime := _loaded(_RUNTIME):
             runtime.mneme_pop_label()
+
+
+def labels_from_torch() -> None:
+    """Make labels of PyTorch's `torch.profiler.record_function` from now on.
+
+    PyTorch itself tells tools of such ranges only while it profiles. What `torch.compile` compiles
+    has none. Without `mneme record` or `mneme run` this does nothing.
+
+    Raises:
+        ImportError: If there is no PyTorch.
+    """
+    kind: Any = import_module("torch.autograd.profiler").record_function
+    runtime = _loaded(_RUNTIME)
+    if runtime is None or hasattr(kind, "labels_of_mneme"):
+        return
+    enter, leave = kind.__enter__, kind.__exit__
+
+    def labelled_enter(self: Any) -> Any:  # noqa: ANN401 - PyTorch's own
+        runtime.mneme_push_label(ctypes.c_char_p(str(self.name).encode(errors="replace")))
+        return enter(self)
+
+    def labelled_exit(self: Any, *raised: Any) -> Any:  # noqa: ANN401 - as above
+        runtime.mneme_pop_label()
+        return leave(self, *raised)
+
+    kind.__enter__, kind.__exit__, kind.labels_of_mneme = labelled_enter, labelled_exit, True
 
 
 @cache
