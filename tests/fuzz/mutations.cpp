@@ -28,7 +28,9 @@ constexpr std::array kSubjects = {
     Subject{"snapshot", mneme::fuzz::sampleSnapshotV1, mneme::fuzz::repairSnapshot},
     Subject{"record", mneme::fuzz::sampleRecord, mneme::fuzz::repairRecord},
     Subject{"blob", mneme::fuzz::sampleBlob, mneme::fuzz::repairBlob},
-    Subject{"image", mneme::fuzz::sampleImage, mneme::fuzz::repairImage}};
+    Subject{"image", mneme::fuzz::sampleImage, mneme::fuzz::repairImage},
+    Subject{"code", mneme::fuzz::sampleCode, mneme::fuzz::repairNothing},
+    Subject{"code", mneme::fuzz::samplePtx, mneme::fuzz::repairNothing}};
 
 /// Values at which sizes and offsets go wrong.
 constexpr std::array<uint64_t, 12> kExtremes = {

@@ -9,6 +9,7 @@
 #include "runtime/core/artifact/directory.h"
 #include "runtime/core/artifact/snapshot.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/embed/device_code.h"
 #include "runtime/core/embed/kernel_blob.h"
 
 namespace mneme::fuzz {
@@ -84,13 +85,23 @@ Answer readImage(std::span<const std::byte> bytes) {
   });
 }
 
+Answer readCode(std::span<const std::byte> bytes) {
+  return ask([&] {
+    for (const char* gpu : {"", "sm_75", "sm_90", "sm_120"})
+      embed::readDeviceCode(bytes, gpu);
+  });
+}
+
 } // namespace
 
 void provide(const char* name, std::span<const std::byte> bytes) { write(bytes, name); }
 
 const std::vector<NamedReader>& readers() {
-  static const std::vector<NamedReader> all = {
-      {"snapshot", readSnapshot}, {"record", readRecord}, {"blob", readBlob}, {"image", readImage}};
+  static const std::vector<NamedReader> all = {{"snapshot", readSnapshot},
+                                               {"record", readRecord},
+                                               {"blob", readBlob},
+                                               {"image", readImage},
+                                               {"code", readCode}};
   return all;
 }
 

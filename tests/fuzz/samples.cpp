@@ -140,6 +140,28 @@ Bytes sampleImage() {
   return embed::test::fatBinaryWith({{2, elf}});
 }
 
+Bytes sampleCode() {
+  Bytes text = samplePtx();
+  text.resize((text.size() + 8) / 8 * 8);
+  return embed::test::fatBinaryWith({{2, embed::test::cubinWith()}, {1, std::move(text)}});
+}
+
+Bytes samplePtx() {
+  return embed::test::bytesOf(R"(// PTX
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .global .align 4 .b8 place[16] = {1, 2};
+.extern .const .f32 factor;
+.weak .func (.param .b32 r) helper(.param .b64 a) { ret; }
+.visible .entry k(.param .u64 .ptr .global .align 4 a, .param .align 8 .b8 b[24], .param .f32 c)
+.maxntid 32, 4
+{
+  .reg .pred %p; { ret; } /* } */
+}
+)");
+}
+
 void repairSnapshot(Bytes& bytes) {
   SnapshotHeader header;
   if (bytes.size() < sizeof(header))
@@ -161,6 +183,8 @@ void repairRecord(Bytes& bytes) {
 }
 
 void repairBlob(Bytes& bytes) { repairBlobAt(bytes, 0); }
+
+void repairNothing(Bytes&) {}
 
 void repairImage(Bytes& bytes) {
   const auto* magic = reinterpret_cast<const std::byte*>(embed::kBlobMagic);

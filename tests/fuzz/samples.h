@@ -17,6 +17,8 @@ Bytes sampleSnapshotV1(); ///< of format version 1
 Bytes sampleRecord();
 Bytes sampleBlob();
 Bytes sampleImage(); ///< a fat binary with one ELF image with one blob
+Bytes sampleCode();  ///< a fat binary with a cubin, and PTX
+Bytes samplePtx();
 
 /// Recomputes the checksums of a mutated file where its structure still allows that, so that the
 /// mutation reaches the code behind them.
@@ -24,5 +26,6 @@ void repairSnapshot(Bytes& bytes);
 void repairRecord(Bytes& bytes);
 void repairBlob(Bytes& bytes);
 void repairImage(Bytes& bytes);
+void repairNothing(Bytes& bytes); ///< for files without checksums
 
 } // namespace mneme::fuzz
