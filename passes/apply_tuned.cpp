@@ -95,13 +95,10 @@ void collectLeftovers(const tuned::Variant& variant, llvm::StringRef pipeline,
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   if (variant.member != otherwise && llvm::StringRef(key) != kObeyed)                              \
     leftovers.insert(deployed " " + std::to_string(variant.member));
+#define MNEME_CODE_TEXT(member, key, deployed, option, metavar, between, label, text)              \
+  if (!variant.member.empty())                                                                     \
+    leftovers.insert(label " '" + variant.member + "'");
 #include "runtime/core/abi/knobs.def"
-  for (const auto& [what, texts] : {std::pair("pass plugins", &variant.passPlugins),
-                                    {"another LLVM", &variant.llvm},
-                                    {"options of LLVM", &variant.llvmOptions},
-                                    {"options of ptxas", &variant.assemblerOptions}})
-    if (!texts->empty())
-      leftovers.insert(std::string(what) + " '" + *texts + "'");
   if (variant.specializeArgs)
     leftovers.insert("specialised arguments");
   if (variant.specializeDims)

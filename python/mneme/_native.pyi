@@ -292,10 +292,7 @@ def compile_ir(
     options_json: str = "",
     placed_globals: dict[str, int] = {},
     code_numbers: dict[str, int] = {},
-    assembler_options: str = "",
-    llvm_options: str = "",
-    pass_plugins: str = "",
-    llvm: str = "",
+    code_texts: dict[str, str] = {},
     want_ir: bool = False,
     want_assembly: bool = False,
     want_shape: bool = False,
@@ -326,10 +323,7 @@ def compile_ir(
         placed_globals: Addresses of device variables, by name; GPU targets only. 0: the code reads the
             address from the constant `__mneme_place_<name>`, which the loader fills in.
         code_numbers: Values of the knobs in `mneme.knobs.CODE_NUMBERS`, by their keys.
-        assembler_options: Further options for ptxas. GPU targets only.
-        llvm_options: Options of LLVM, separated by blanks.
-        pass_plugins: Files of pass plugins, as `pass_plugin` returns them, divided by ':'.
-        llvm: The kernel compiler of another LLVM, as `other_compiler` returns it.
+        code_texts: Values of the knobs in `mneme.knobs.CODE_TEXTS`, by their keys, as in configurations.
         want_ir: Return the final IR.
         want_assembly: Return the final assembly.
         want_shape: Tell in the statistics how the code is built (runtime/compiler/module/code_shape.h).

@@ -1,114 +1,36 @@
-"""Knobs that are texts and change the code alone: pass plugins, the LLVM, and options."""
+"""Values of knobs that are texts: pass plugins, the LLVM, and options."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mneme.errors import InvalidArgument, MnemeError
+from mneme.knobs import CODE_TEXTS
 from mneme.option import option
 from mneme.pinned_paths import hash_in, path_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from mneme.knob_kinds import CodeText
+
 __all__ = [
-    "CODE_TEXTS",
-    "CodeText",
-    "SearchedCodeTexts",
+    "SearchedCodeFiles",
     "compiler_text",
     "plugin_files",
     "plugin_names",
     "present_plugins",
+    "shown_text",
     "taken_texts",
 ]
 
 _SPACE = "Search space"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeText:
-    """One of them, also in runtime/core/abi/knobs.def."""
-
-    key: str
-    """Field of configurations."""
-
-    deployed: str
-    """Key in files of tuned kernels."""
-
-    option: str
-    """On the command line, where it may be repeated."""
-
-    metavar: str
-    """What stands for its value there."""
-
-    between: str
-    """Divides the parts of the text."""
-
-    label: str
-    """What reports call it."""
-
-    text: str
-    """A sentence that describes it."""
-
-    def options(self, value: str) -> list[str]:
-        """Return the words of a command line that say this value."""
-        parts = [one for one in value.split(self.between) if one]
-        return [f"{self.option}={one}" for one in parts]
-
-    def shown(self, value: str) -> str:
-        """Return a value for people: without directories and hashes."""
-        if self.key == "llvm":
-            return _compiler_name(value) if value else "mneme's"
-        if self.key == "pass_plugins":
-            value = plugin_names(value)
-        return value or "none"
-
-
-CODE_TEXTS: Final = (
-    CodeText(
-        key="pass_plugins",
-        deployed="PassPlugins",
-        option="--pass-plugin",
-        metavar="FILE",
-        between=":",
-        label="pass plugins",
-        text="An LLVM pass plugin, whose passes pipelines can name; may be repeated.",
-    ),
-    CodeText(
-        key="llvm",
-        deployed="Llvm",
-        option="--llvm",
-        metavar="LLVM",
-        between="\n",
-        label="LLVM",
-        text="Another LLVM that compiles: a name or prefix of 'mneme compiler ls'.",
-    ),
-    CodeText(
-        key="llvm_options",
-        deployed="LlvmOptions",
-        option="--mllvm",
-        metavar="OPTION",
-        between=" ",
-        label="options of LLVM",
-        text="For LLVM, as unroll-threshold=300; may be repeated.",
-    ),
-    CodeText(
-        key="assembler_options",
-        deployed="AssemblerOptions",
-        option="--ptxas",
-        metavar="OPTION",
-        between=" ",
-        label="options of ptxas",
-        text="For ptxas, values behind '='; may be repeated.",
-    ),
-)
-"""In the order of configurations."""
-
-
 @dataclass(kw_only=True)
-class SearchedCodeTexts:
-    """Which of them are tried."""
+class SearchedCodeFiles:
+    """Which of those that name files are tried."""
 
     pass_plugins: Sequence[str] = option(
         (),
@@ -129,34 +51,6 @@ class SearchedCodeTexts:
         _SPACE,
         "Another LLVM to choose, of 'mneme compiler ls'; may be repeated.",
         metavar="LLVM",
-    )
-    llvm_options: Sequence[str] = option(
-        (),
-        _SPACE,
-        "For LLVM, in all configurations but the baseline; may be repeated.",
-        names=("--mllvm",),
-        metavar="OPTION",
-    )
-    llvm_choices: Sequence[str] = option(
-        (),
-        _SPACE,
-        "Values of such an option to choose from; may be repeated.",
-        names=("--mllvm-choice",),
-        metavar="NAME=V,W..",
-    )
-    assembler_options: Sequence[str] = option(
-        (),
-        _SPACE,
-        "For ptxas, in all configurations but the baseline; may be repeated.",
-        names=("--ptxas",),
-        metavar="OPTION",
-    )
-    assembler_choices: Sequence[str] = option(
-        (),
-        _SPACE,
-        "Values of such an option to choose from; may be repeated.",
-        names=("--ptxas-choice",),
-        metavar="NAME=V,W..",
     )
 
 
@@ -191,6 +85,15 @@ def plugin_names(plugins: str) -> str:
     """Return the names of the files of a configuration's plugins, for people."""
     paths = map(path_in, plugins.split(":"))
     return ", ".join(path.rpartition("/")[2] for path in paths if path)
+
+
+def shown_text(knob: CodeText, value: str) -> str:
+    """Return a value for people: without directories and hashes."""
+    if knob.key == "llvm":
+        return _compiler_name(value) if value else "mneme's"
+    if knob.key == "pass_plugins":
+        value = plugin_names(value)
+    return value or "none"
 
 
 def taken_texts(told: Mapping[str, Iterable[str] | None]) -> dict[str, str]:

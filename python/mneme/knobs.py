@@ -1,49 +1,28 @@
 # fmt: off
 # ruff: noqa: E501 - lines are as long as the table's sentences
-"""Knobs that are whole numbers and change the code alone. Written by scripts/knobs.py."""
+"""Knobs that change the code alone, numbers and texts. Written by scripts/knobs.py."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from mneme.knob_kinds import CodeNumber, CodeText
 from mneme.option import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["CODE_NUMBERS", "CodeNumber", "CodeNumbers", "FixedCodeNumbers", "SearchedCodeNumbers"]
+__all__ = [
+    "CODE_NUMBERS",
+    "CODE_TEXTS",
+    "CodeKnobs",
+    "FixedCodeKnobs",
+    "SearchedCodeNumbers",
+    "SearchedCodeTexts",
+]
 
 _SPACE = "Search space"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeNumber:
-    """An entry of the table, runtime/core/abi/knobs.def."""
-
-    key: str
-    """Field of configurations, name of the search dimension."""
-
-    default: int
-    """The value if none is given."""
-
-    high: int
-    """The largest value."""
-
-    deployed: str
-    """Key in files of tuned kernels."""
-
-    searched: tuple[int, ...]
-    """What the larger search spaces try besides the default."""
-
-    is_for_gpus: bool
-    """It has no effect on the CPU device."""
-
-    label: str
-    """What reports call it."""
-
-    text: str
-    """A sentence that describes it."""
 
 
 CODE_NUMBERS: Final = (
@@ -58,32 +37,119 @@ CODE_NUMBERS: Final = (
         text="Registers a thread may have on a GPU; 0: no limit.",
     ),
 )
-"""The table."""
+"""Those that are whole numbers."""
+
+CODE_TEXTS: Final = (
+    CodeText(
+        key="pass_plugins",
+        deployed="PassPlugins",
+        option="--pass-plugin",
+        metavar="FILE",
+        between=":",
+        has_files=True,
+        label="pass plugins",
+        text="An LLVM pass plugin, whose passes pipelines can name; may be repeated.",
+    ),
+    CodeText(
+        key="llvm",
+        deployed="Llvm",
+        option="--llvm",
+        metavar="LLVM",
+        between="\n",
+        has_files=True,
+        label="LLVM",
+        text="Another LLVM that compiles: a name or prefix of 'mneme compiler ls'.",
+    ),
+    CodeText(
+        key="llvm_options",
+        deployed="LlvmOptions",
+        option="--mllvm",
+        metavar="OPTION",
+        between=" ",
+        has_files=False,
+        label="options of LLVM",
+        text="For LLVM, as unroll-threshold=300; may be repeated.",
+    ),
+    CodeText(
+        key="assembler_options",
+        deployed="AssemblerOptions",
+        option="--ptxas",
+        metavar="OPTION",
+        between=" ",
+        has_files=False,
+        label="options of ptxas",
+        text="For ptxas, values behind '='; may be repeated.",
+    ),
+)
+"""Those that are texts."""
 
 
 @dataclass(kw_only=True)
-class CodeNumbers:
+class CodeKnobs:
     """Their values."""
 
     max_registers: int = 0
     """Registers a thread may have on a GPU; 0: no limit."""
 
+    pass_plugins: str = ""
+    """Pass plugins, in the form of `mneme.code_texts`."""
+
+    llvm: str = ""
+    """LLVM, in the form of `mneme.code_texts`."""
+
+    llvm_options: str = ""
+    """Options of LLVM, divided by blanks."""
+
+    assembler_options: str = ""
+    """Options of ptxas, divided by blanks."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FixedCodeNumbers:
+class FixedCodeKnobs:
     """Their values, which do not change."""
 
     max_registers: int = 0
     """Registers a thread may have on a GPU; 0: no limit."""
 
+    pass_plugins: str = ""
+    """Pass plugins, in the form of `mneme.code_texts`."""
+
+    llvm: str = ""
+    """LLVM, in the form of `mneme.code_texts`."""
+
+    llvm_options: str = ""
+    """Options of LLVM, divided by blanks."""
+
+    assembler_options: str = ""
+    """Options of ptxas, divided by blanks."""
+
 
 @dataclass(kw_only=True)
 class SearchedCodeNumbers:
-    """Which of their values are tried."""
+    """Which numbers are tried."""
 
     max_registers_range: str | Sequence[int] | None = option(
         None, _SPACE, "Values that are tried besides 0: most registers of a thread.", metavar="LOW:HIGH[:STEP]"
     )
     fixed_max_registers: int | None = option(
         None, _SPACE, "The only value: most registers of a thread.", metavar="N"
+    )
+
+
+@dataclass(kw_only=True)
+class SearchedCodeTexts:
+    """Which texts that name no files are tried."""
+
+    llvm_options: str | Sequence[str] = option(
+        (), _SPACE, "In all configurations but the baseline: options of LLVM; may be repeated.", names=("--mllvm",), metavar="OPTION"
+    )
+    llvm_choices: str | Sequence[str] = option(
+        (), _SPACE, "Values of such an option to choose from; may be repeated.", names=("--mllvm-choice",), metavar="NAME=V,W.."
+    )
+
+    assembler_options: str | Sequence[str] = option(
+        (), _SPACE, "In all configurations but the baseline: options of ptxas; may be repeated.", names=("--ptxas",), metavar="OPTION"
+    )
+    assembler_choices: str | Sequence[str] = option(
+        (), _SPACE, "Values of such an option to choose from; may be repeated.", names=("--ptxas-choice",), metavar="NAME=V,W.."
     )

@@ -15,9 +15,8 @@ from dataclasses import Field, InitVar, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from mneme.arguments import argument_paths, known_paths
-from mneme.code_texts import CODE_TEXTS
 from mneme.errors import InvalidArgument
-from mneme.knobs import CODE_NUMBERS, CodeNumbers
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS, CodeKnobs
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -93,7 +92,7 @@ _OWN = "own"
 
 
 @dataclass
-class ExperimentConfiguration(CodeNumbers):
+class ExperimentConfiguration(CodeKnobs):
     """How one replay is compiled and launched."""
 
     grid: dim3 = field(default_factory=dim3, metadata={_CODE_ONLY_WITH: ("specialize_dims",)})
@@ -136,18 +135,6 @@ class ExperimentConfiguration(CodeNumbers):
 
     specialized_args: str = field(default="", metadata={_OWN: True, _ONLY_WITH: "specialize"})
     """What `specialize` fixes: arguments, members of structures ("0,2+8"); empty: all it can."""
-
-    pass_plugins: str = field(default="", metadata={_OWN: True})
-    """Files of LLVM pass plugins, as `mneme.code_texts.plugin_files` says them."""
-
-    llvm: str = field(default="", metadata={_OWN: True})
-    """The kernel compiler of another LLVM, as `mneme compiler ls` lists it."""
-
-    llvm_options: str = field(default="", metadata={_OWN: True})
-    """Options of LLVM, divided by blanks."""
-
-    assembler_options: str = field(default="", metadata={_OWN: True})
-    """Options of ptxas, divided by blanks; for NVIDIA GPUs only."""
 
     codegen_method: InitVar[object] = None
     """Accepted from older scripts and ignored."""
@@ -441,10 +428,12 @@ class ExperimentResult:
         return values
 
 
-def _in_files(item: Field[Any]) -> tuple[bool, bool]:
+def _in_files(item: Field[Any]) -> tuple[bool, int]:
     """Order fields as files have them: last what other tools do not have."""
-    is_number = any(item.name == one.key for one in CODE_NUMBERS)
-    return is_number or _OWN in item.metadata, not is_number
+    if any(item.name == one.key for one in CODE_NUMBERS):
+        return True, 0
+    is_text = any(item.name == one.key for one in CODE_TEXTS)
+    return is_text or _OWN in item.metadata, 2 if is_text else 1
 
 
 _FIELDS = sorted(fields(ExperimentConfiguration), key=_in_files)

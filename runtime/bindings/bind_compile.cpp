@@ -51,8 +51,7 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
                    const std::string& optionsJson,
                    const std::map<std::string, uint64_t>& placedGlobals,
                    const std::map<std::string, uint32_t>& codeNumbers,
-                   const std::string& assemblerOptions, const std::string& llvmOptions,
-                   const std::string& passPlugins, const std::string& llvm, bool wantIr,
+                   const std::map<std::string, std::string>& codeTexts, bool wantIr,
                    bool wantAssembly, bool wantShape, bool useCache, double apartSeconds) {
   compile::Request request;
   for (const py::bytes& bytes : modules)
@@ -82,10 +81,8 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
     request.placedGlobals.push_back({name, address});
   for (const auto& [key, value] : codeNumbers)
     compile::codeNumber(request, key) = value;
-  request.assemblerOptions = assemblerOptions;
-  request.llvmOptions = llvmOptions;
-  request.plugins = compile::passPluginsIn(passPlugins);
-  request.compiler = llvm;
+  for (const auto& [key, value] : codeTexts)
+    compile::setCodeText(request, key, value);
   request.wantIr = wantIr;
   request.wantAssembly = wantAssembly;
   request.wantShape = wantShape;
@@ -177,10 +174,10 @@ void bindCompile(py::module_& module) {
              arg("specialized_members") = std::map<std::pair<uint32_t, uint32_t>, py::bytes>(),
              arg("specialized_contents") = std::map<uint32_t, std::pair<int32_t, py::bytes>>(),
              arg("options_json") = "", arg("placed_globals") = std::map<std::string, uint64_t>(),
-             arg("code_numbers") = std::map<std::string, uint32_t>(), arg("assembler_options") = "",
-             arg("llvm_options") = "", arg("pass_plugins") = "", arg("llvm") = "",
-             arg("want_ir") = false, arg("want_assembly") = false, arg("want_shape") = false,
-             arg("use_cache") = true, arg("apart_seconds") = 0.0);
+             arg("code_numbers") = std::map<std::string, uint32_t>(),
+             arg("code_texts") = std::map<std::string, std::string>(), arg("want_ir") = false,
+             arg("want_assembly") = false, arg("want_shape") = false, arg("use_cache") = true,
+             arg("apart_seconds") = 0.0);
 }
 
 } // namespace mneme::bindings

@@ -17,11 +17,9 @@ compile::Knobs knobsOf(const tuned::Variant& variant, const mneme_dim3& block, b
   knobs.specializeDims = variant.specializeDims;
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   knobs.member = variant.member;
+#define MNEME_CODE_TEXT(member, key, deployed, option, metavar, between, label, text)              \
+  knobs.member = variant.member;
 #include "runtime/core/abi/knobs.def"
-  knobs.passPlugins = variant.passPlugins;
-  knobs.llvm = variant.llvm;
-  knobs.llvmOptions = variant.llvmOptions;
-  knobs.assemblerOptions = variant.assemblerOptions;
   const uint64_t threads = tuned::volume(block).value_or(0);
   // Leaves impossible blocks alone: the launch fails as it would without us.
   knobs.setLaunchBounds = variant.launchBounds && threads != 0 && threads <= UINT32_MAX;
@@ -163,6 +161,10 @@ uint64_t requestHash(const KernelCode& code, const compile::Request& request) {
     key += "LLVM " + request.llvmOptions + ' ';
   if (!request.assemblerOptions.empty())
     key += "assembler " + request.assemblerOptions;
+  compile::visitLaterTexts(request, [&](const std::string& knob, const std::string& text) {
+    if (!text.empty())
+      key += ' ' + knob + ' ' + text;
+  });
   return combineHashes(code.blob->staticHash, hash64(key));
 }
 

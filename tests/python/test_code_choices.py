@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from launch_samples import GPU, kernel
-from mneme.code_texts import CODE_TEXTS, compiler_text, plugin_files, plugin_names, taken_texts
+from mneme.code_texts import compiler_text, plugin_files, plugin_names, shown_text, taken_texts
 from mneme.errors import InvalidArgument
 from mneme.install.paths import library
+from mneme.knobs import CODE_TEXTS
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.search import builtin_spaces
 from mneme.search.builtin_spaces import BuiltinTuneSearchSpace
@@ -167,9 +168,9 @@ def test_repeated_options_become_the_texts_of_a_configuration() -> None:
 def test_values_are_shown_without_directories_and_hashes() -> None:
     plugins, llvm, options, _ = CODE_TEXTS
     plugin = "/opt/passes/mine.so@0123456789abcdef"
-    assert [plugins.shown(one) for one in ("", plugin)] == ["none", "mine.so"]
-    assert [llvm.shown(one) for one in ("", "/a/lib.so@0123456789abcdef")] == [
+    assert [shown_text(plugins, one) for one in ("", plugin)] == ["none", "mine.so"]
+    assert [shown_text(llvm, one) for one in ("", "/a/lib.so@0123456789abcdef")] == [
         "mneme's",
         "/a/lib.so",
     ]
-    assert [options.shown(one) for one in ("", "a=1 b")] == ["none", "a=1 b"]
+    assert [shown_text(options, one) for one in ("", "a=1 b")] == ["none", "a=1 b"]

@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from mneme.cli.app import make_app
 from mneme.cli.exit_codes import ExitCode
-from mneme.knobs import CODE_NUMBERS
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -36,7 +36,8 @@ def test_every_exit_code_is_in_the_reference() -> None:
 @pytest.mark.parametrize("kind", [ExperimentConfiguration, ExperimentResult])
 def test_every_field_is_in_the_reference(kind: type) -> None:
     text = (DOCS / "python.md").read_text()
-    listed = {one.key for one in CODE_NUMBERS}  # in a table of their own, which the page names
+    # In tables of their own, which the page names.
+    listed = {one.key for one in (*CODE_NUMBERS, *CODE_TEXTS)}
     names = [item.name for item in fields(kind) if item.name not in listed]
     assert [name for name in names if f"`{name}`" not in text] == []
 

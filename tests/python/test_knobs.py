@@ -20,12 +20,13 @@ from launch_samples import kernel
 from mneme import _native
 from mneme.cli._suggest_output import command_of
 from mneme.cli.app import make_app
-from mneme.code_texts import CODE_TEXTS, compiler_text, plugin_files
+from mneme.code_texts import compiler_text, plugin_files
 from mneme.deploy.tuned_kernels import make_variant
 from mneme.deploy.tuned_variant import Match, TunedVariant
 from mneme.devices import DeviceLimits
 from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.install.paths import library
+from mneme.knobs import CODE_TEXTS
 from mneme.measure.compile_pool import CompileRequest
 from mneme.measure.compile_record import CompileOptions
 from mneme.mneme_types import (
@@ -48,6 +49,7 @@ KNOB = re.compile(
     r'^MNEME_(OWN_)?KNOB\(([^,]+), (\w+), "(\w+)", ([^,]+), ([^,]+), "(\w*)"\)', re.MULTILINE
 )
 CODE_NUMBER = re.compile(r'^MNEME_CODE_NUMBER\(\w+, "(\w+)", (\d+), (\d+), "(\w+)",', re.MULTILINE)
+CODE_TEXT = re.compile(r'^MNEME_CODE_(?:TEXT|FILES)\(\w+, "(\w+)", "(\w+)",', re.MULTILINE)
 VALUES = {"true": True, "false": False}
 # The reference tool's defaults, which apply with launch bounds only.
 OTHER_DEFAULTS = {"max_threads": 1024, "min_blocks_per_sm": 1}
@@ -78,6 +80,8 @@ def knobs() -> list[Knob]:
     for found in CODE_NUMBER.finditer(text):
         key, value, high, deployed = found.groups()
         listed[found.start()] = Knob(True, "uint32_t", key, int(value), high, deployed)
+    for found in CODE_TEXT.finditer(text):
+        listed[found.start()] = Knob(True, "std::string", found[1], "", "0", found[2])
     return [listed[place] for place in sorted(listed)]
 
 
@@ -90,6 +94,7 @@ PLUGIN = plugin_files([str(library("libMnemePasses.so"))])
 VALUES_SAID = {
     "bool": True,
     "uint32_t": 2,
+    "std::string": "--option=value",
     "passes": "default<O1>",
     "specialized_args": "1",
     "pass_plugins": PLUGIN,
@@ -126,8 +131,9 @@ def without_and_with(knob: Knob) -> tuple[ExperimentConfiguration, ExperimentCon
 
 def test_the_list_is_read() -> None:
     text = (ROOT / "runtime" / "core" / "abi" / "knobs.def").read_text()
-    declared = re.findall(r"^MNEME_(?:OWN_)?KNOB\(|^MNEME_CODE_NUMBER\(", text, re.MULTILINE)
-    assert len(knobs()) == len(declared) >= 10
+    kinds = "(?:OWN_)?KNOB|CODE_NUMBER|CODE_TEXT|CODE_FILES"
+    declared = re.findall(rf"^MNEME_(?:{kinds})\(", text, re.MULTILINE)
+    assert len(knobs()) == len(declared) >= 14
 
 
 def test_what_python_has_of_the_table_is_written_from_it() -> None:

@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 from mneme.cli.exit_codes import ExitCode
-from mneme.code_texts import CODE_TEXTS, compiler_text
+from mneme.code_texts import compiler_text
 from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
 from mneme.install import paths
 from mneme.install.compiler_building import BuildOptions, build_compiler
 from mneme.install.paths import library
+from mneme.knobs import CODE_TEXTS
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.other_compilers import (
     LIBRARY,

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from mneme.code_texts import CODE_TEXTS
-from mneme.knobs import CODE_NUMBERS
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 from mneme.option import flag_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mneme.code_texts import CodeText
-    from mneme.knobs import CodeNumber
+    from mneme.knob_kinds import CodeNumber, CodeText
 
 __all__ = ["with_code_knobs"]
 

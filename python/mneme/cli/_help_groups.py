@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from mneme.knobs import CODE_TEXTS
+
 __all__ = ["COMMON", "GROUPS"]
+
+_TEXTS = tuple(one.key for one in CODE_TEXTS)
 
 COMMON: Final[dict[str, tuple[str, ...]]] = {
     "replay": (
@@ -46,7 +50,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "Code": (
             *("specialize", "specialized_args", "specialize_dims", "set_launch_bounds"),
             *("max_threads", "min_blocks_per_sm", "max_registers", "codegen_opt", "ir"),
-            *("pass_plugins", "llvm", "llvm_options", "assembler_options"),
+            *_TEXTS,
         ),
         "Measuring and verifying": (
             *("iterations", "warmup", "confidence", "max_iterations", "time_budget", "cold_l2"),
@@ -59,7 +63,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "Code": (
             *("arch", "specialize", "specialized_args", "specialize_dims", "set_launch_bounds"),
             *("max_threads", "min_blocks_per_sm", "max_registers", "codegen_opt"),
-            *("pass_plugins", "llvm", "llvm_options", "assembler_options", "code_object_version"),
+            *(*_TEXTS, "code_object_version"),
         ),
         "Files": ("output", "ptx", "ll", "cache"),
     },
@@ -74,7 +78,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "What is looked for": ("symptom", "than", "than_llvm", "arch"),
         "Code": (
             *("specialize", "specialize_dims", "max_registers", "codegen_opt"),
-            *("pass_plugins", "llvm", "llvm_options", "assembler_options"),
+            *_TEXTS,
         ),
         "Measuring and verifying": ("iterations", "timeout", "tolerance", "device"),
         "What is written": ("reduce_time", "output", "json"),

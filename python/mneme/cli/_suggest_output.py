@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mneme.cli import _console
-from mneme.code_texts import CODE_TEXTS
-from mneme.knobs import CODE_NUMBERS
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 from mneme.optimize.changes import changes_between
 from mneme.option import flag_of
 

@@ -6,13 +6,15 @@ import sys
 import time
 from collections import Counter
 from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Self
 
 from mneme.cli import _console
-from mneme.code_texts import CODE_TEXTS
+from mneme.code_texts import shown_text
 from mneme.kernel_names import KernelName, names_in_tables, short_name
+from mneme.knobs import CODE_TEXTS
 from mneme.mneme_types import dim3
 from mneme.search.configurations import shape_text
 from mneme.session.events import TuneListener
@@ -334,7 +336,7 @@ def differences(baseline: CompletedCandidate, best: CompletedCandidate) -> list[
     old, new = baseline.candidate.config, best.candidate.config
     # Not from to_dict(), which leaves out fields without effect.
     pairs = {one.name: (getattr(old, one.name), getattr(new, one.name)) for one in fields(new)}
-    texts = {one.key: one.shown for one in CODE_TEXTS}
+    texts = {one.key: partial(shown_text, one) for one in CODE_TEXTS}
     shown = {name: texts.get(name, _value) for name in pairs}
     return [
         f"{name}: {shown[name](before)} -> {shown[name](after)}"

@@ -51,7 +51,7 @@ class _Launch:
     @property
     def replay(self) -> Sequence[str]:
         """The command, without a pipeline."""
-        from mneme.code_texts import CODE_TEXTS  # noqa: PLC0415 - `--help` stays light
+        from mneme.knobs import CODE_TEXTS  # noqa: PLC0415 - `--help` stays light
         from mneme.option import flag_of  # noqa: PLC0415
 
         words = ["mneme", "replay", "-rdb", str(self.database.absolute()), "-rid", self.record_id]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from mneme.data.column import Column, Kind, Table
-from mneme.knobs import CODE_NUMBERS
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 
 __all__ = ["CONFIGURATIONS", "CONFIGURATION_FIELDS", "RESULT_FIELDS"]
 
@@ -89,8 +89,7 @@ _CONFIGURATION = (
     *(_count(one.key, f"{one.label}; 0: no limit") for one in CODE_NUMBERS),
     _text("pass_plugins", "files of LLVM pass plugins; missing without"),
     _text("llvm", "the kernel compiler of another LLVM; missing without"),
-    _text("llvm_options", "options of LLVM; missing without"),
-    _text("assembler_options", "options of ptxas; missing without"),
+    *(_text(one.key, f"{one.label}; missing without") for one in CODE_TEXTS if not one.has_files),
     _flag("prune", "what the kernel does not reach was dropped"),
     _flag("internalize", "everything but the kernel was hidden"),
 )
@@ -214,7 +213,7 @@ CONFIGURATION_FIELDS: Final = {
     for name in (
         *("passes", "codegen_opt", "shared_mem", "specialize", "specialized_args"),
         *("specialize_dims", "set_launch_bounds", "max_threads", "min_blocks_per_sm"),
-        *("pass_plugins", "llvm", "llvm_options", "assembler_options"),
+        *(one.key for one in CODE_TEXTS),
         *("prune", "internalize", *(one.key for one in CODE_NUMBERS)),
     )
 }

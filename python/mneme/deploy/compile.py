@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mneme.code_texts import CODE_TEXTS
 from mneme.errors import MnemeError
-from mneme.knobs import CODE_NUMBERS
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -105,7 +104,7 @@ def _compile(variant: TunedVariant, program: EmbeddedKernel) -> None:
         options_json=program.options,
         placed_globals=dict.fromkeys(program.variables, 0) if arch != "cpu" else {},
         code_numbers={key: getattr(variant, key) for key in _CODE_NUMBERS},
-        **{key: getattr(variant, key) for key in _CODE_TEXTS},
+        code_texts={key: getattr(variant, key) for key in _CODE_TEXTS},
         **_values(variant, program),
         apart_seconds=_SECONDS,
         **dims,

@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.code_texts import CODE_TEXTS
 from mneme.deploy.tuned_variant import TunedVariant, remark, said_in
 from mneme.errors import InvalidArgument, MnemeError
 from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_text
-from mneme.knobs import CODE_NUMBERS
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 from mneme.pipelines.structurizing import with_what_structurizecfg_needs
 from mneme.pipelines.unrolling import without_unrolling
 

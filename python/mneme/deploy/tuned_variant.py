@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mneme.arguments import ArgKind, Argument
-from mneme.code_texts import CODE_TEXTS
-from mneme.knobs import CODE_NUMBERS, FixedCodeNumbers
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS, FixedCodeKnobs
 from mneme.mneme_types import dim3
 
 if TYPE_CHECKING:
@@ -270,7 +269,7 @@ def _constants_from_json(said: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TunedVariant(FixedCodeNumbers):
+class TunedVariant(FixedCodeKnobs):
     """How a kernel is compiled and launched, and for which launches. Defaults are the file's."""
 
     launch_bounds: bool = True
@@ -293,18 +292,6 @@ class TunedVariant(FixedCodeNumbers):
 
     min_blocks_per_sm: int = 0
     """Blocks that must fit on a multiprocessor; 0: no requirement."""
-
-    pass_plugins: str = ""
-    """Files of LLVM pass plugins, as in configurations."""
-
-    llvm: str = ""
-    """The kernel compiler of another LLVM, as in configurations."""
-
-    llvm_options: str = ""
-    """Options of LLVM, divided by blanks."""
-
-    assembler_options: str = ""
-    """Options of ptxas, divided by blanks."""
 
     specialized_args: tuple[str, ...] | None = None
     """Arguments, "2", and members of structures, "0+8"; None: every scalar argument."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.code_texts import CODE_TEXTS
-from mneme.knobs import CODE_NUMBERS
+from mneme.code_texts import shown_text
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 from mneme.report import figures
 from mneme.report.results import BASELINE
 from mneme.report.verdict import name_of
@@ -238,7 +238,9 @@ def _flags(config: Mapping[str, Any]) -> str:
         if config.get(one.key, one.default) != one.default
     ]
     words += [
-        f"{one.label} {one.shown(config[one.key])}" for one in CODE_TEXTS if config.get(one.key)
+        f"{one.label} {shown_text(one, config[one.key])}"
+        for one in CODE_TEXTS
+        if config.get(one.key)
     ]
     return ", ".join(words)
 

@@ -43,7 +43,7 @@ from mneme.search.space_options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mneme.knobs import CodeNumber
+    from mneme.knob_kinds import CodeNumber
     from mneme.mneme_types import ExperimentResult
 
 __all__ = [

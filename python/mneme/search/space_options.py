@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from mneme.arguments import argument_paths
 from mneme.code_texts import compiler_text, plugin_files, taken_texts
 from mneme.errors import InvalidArgument
-from mneme.knobs import CODE_NUMBERS, SearchedCodeNumbers
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS, SearchedCodeNumbers, SearchedCodeTexts
 from mneme.search.code_choices import check_llvm_options, option_choices, plugin_choices
 from mneme.search.pass_choices import (
     LEVELS,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from mneme.knobs import CodeNumber
+    from mneme.knob_kinds import CodeNumber
 
 __all__ = [
     "BLOCK_THREADS",
@@ -123,7 +123,7 @@ PRESETS: Final = {
 
 
 @dataclass(kw_only=True)
-class SpaceOptions(SearchedCodeNumbers):
+class SpaceOptions(SearchedCodeTexts, SearchedCodeNumbers):
     """Options of the built-in search space, as `mneme tune` names them."""
 
     preset: str = "standard"
@@ -183,18 +183,6 @@ class SpaceOptions(SearchedCodeNumbers):
 
     llvm: str | Sequence[str] = ()
     """Other LLVMs to choose from, as `--llvm` names them, besides mneme's own."""
-
-    llvm_options: str | Sequence[str] = ()
-    """Options of LLVM for all configurations but the baseline."""
-
-    llvm_choices: str | Sequence[str] = ()
-    """Options of LLVM with values to choose from: "unroll-threshold=100,300"."""
-
-    assembler_options: str | Sequence[str] = ()
-    """Options of ptxas for all configurations but the baseline."""
-
-    assembler_choices: str | Sequence[str] = ()
-    """Options of ptxas with values to choose from."""
 
     codegen_method: object = None
     """Accepted from older scripts and ignored."""
@@ -272,24 +260,20 @@ class SpaceOptions(SearchedCodeNumbers):
         return list(dict.fromkeys(("", *(compiler_text([one]) for one in _listed(self.llvm)))))
 
     def code_options(self) -> dict[str, tuple[str, dict[str, list[str]]]]:
-        """Return fixed options, and choices by name, of LLVM and ptxas by field of configurations.
+        """Return fixed options, and choices by name, by field of configurations: LLVM's, ptxas's.
 
         Raises:
             InvalidArgument: If LLVM, with the plugins, does not have an option or a value.
         """
-        llvm = option_choices("--mllvm-choice", _listed(self.llvm_choices))
-        ptxas = option_choices("--ptxas-choice", _listed(self.assembler_choices))
-        fixed = taken_texts(
-            {
-                "llvm_options": _listed(self.llvm_options),
-                "assembler_options": _listed(self.assembler_options),
-            }
-        )
-        check_llvm_options([fixed["llvm_options"], *chain(*llvm.values())], self.plugins())
-        return {
-            "llvm_options": (fixed["llvm_options"], llvm),
-            "assembler_options": (fixed["assembler_options"], ptxas),
+        texts = [one for one in CODE_TEXTS if not one.has_files]
+        fixed = taken_texts({one.key: _listed(getattr(self, one.key)) for one in texts})
+        choices = {
+            one.key: option_choices(one.choice_option, _listed(getattr(self, one.choices)))
+            for one in texts
         }
+        of_llvm = chain(*choices["llvm_options"].values())
+        check_llvm_options([fixed["llvm_options"], *of_llvm], self.plugins())
+        return {key: (fixed[key], choices[key]) for key in choices}
 
     def unroll_counts(self) -> tuple[int, ...]:
         """Return how often loops are unrolled; an only pipeline stays as it is."""

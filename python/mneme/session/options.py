@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.code_texts import SearchedCodeTexts, compiler_text, plugin_files
+from mneme.code_texts import SearchedCodeFiles, compiler_text, plugin_files
 from mneme.errors import InvalidArgument
 from mneme.files.redaction import redacted
-from mneme.knobs import SearchedCodeNumbers
+from mneme.knobs import SearchedCodeNumbers, SearchedCodeTexts
 from mneme.measure.cluster import check_cluster
 from mneme.measure.tolerance import Tolerance
 from mneme.option import option, option_of
@@ -44,7 +44,7 @@ _SMALLEST_EARLY_STOP = 1.0
 
 
 @dataclass(kw_only=True)
-class TuneOptions(SearchedCodeTexts, SearchedCodeNumbers):
+class TuneOptions(SearchedCodeTexts, SearchedCodeFiles, SearchedCodeNumbers):
     """Everything a tuning session can be told: the one list, for the command line and for files."""
 
     record_database: str | Path = option(

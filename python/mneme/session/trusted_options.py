@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.errors import InvalidArgument
 from mneme.files.redaction import redacted
 from mneme.files.visible import visible
+from mneme.knobs import CODE_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,12 +20,8 @@ __all__ = ["check_trusted", "is_own"]
 
 # Options that load code, or can name files for LLVM and ptxas to write.
 _REPEATED = {
-    "pass_plugins": "--pass-plugin",
-    "llvm": "--llvm",
-    "llvm_options": "--mllvm",
-    "llvm_choices": "--mllvm-choice",
-    "assembler_options": "--ptxas",
-    "assembler_choices": "--ptxas-choice",
+    **{one.key: one.option for one in CODE_TEXTS},
+    **{one.choices: one.choice_option for one in CODE_TEXTS if not one.has_files},
 }
 
 

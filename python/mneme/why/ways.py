@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mneme.code_texts import CODE_TEXTS
 from mneme.deploy.tuned_file import read_tuned_file
 from mneme.deploy.tuned_variant import FLAT_KEYS
 from mneme.deploy.tuning_results import find_results, read_result
 from mneme.errors import InvalidArgument, NotFound
 from mneme.files.existing import existing
-from mneme.knobs import CODE_NUMBERS
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 from mneme.mneme_types import ConfigurationChanges
 from mneme.recording.configured import configured
 from mneme.recording.launch_facts import static_hash_text

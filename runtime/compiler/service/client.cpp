@@ -146,14 +146,15 @@ struct RawRequest {
     raw.optionsJson = request.optionsJson.empty() ? nullptr : request.optionsJson.c_str();
     raw.placedGlobals = places.data();
     raw.placedGlobalCount = places.size();
-    raw.assemblerOptions =
-        request.assemblerOptions.empty() ? nullptr : request.assemblerOptions.c_str();
     raw.symbol = request.symbol.c_str();
     raw.lambdaValues = lambdas.data();
     raw.lambdaValueCount = lambdas.size();
     raw.passPlugins = plugins.data();
     raw.passPluginCount = plugins.size();
-    raw.llvmOptions = request.llvmOptions.c_str();
+#define MNEME_CODE_TEXT(member, key, deployed, option, metavar, between, label, text)              \
+  raw.member = request.member.c_str();
+#define MNEME_CODE_FILES(member, key, deployed, option, metavar, between, label, text)
+#include "runtime/core/abi/knobs.def"
   }
 
   std::vector<mneme_bytes> modules;

@@ -71,9 +71,10 @@ struct Request {
   std::vector<GlobalPlace> placedGlobals;
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   uint32_t member = otherwise;
+#define MNEME_CODE_TEXT(member, key, deployed, option, metavar, between, label, text)              \
+  std::string member;
+#define MNEME_CODE_FILES(member, key, deployed, option, metavar, between, label, text)
 #include "runtime/core/abi/knobs.def"
-  std::string assemblerOptions;
-  std::string llvmOptions;
   bool wantIr = false;
   bool wantAssembly = false;
   bool boundIndices = false;
@@ -112,6 +113,23 @@ template <typename AnyRequest> auto codeNumbersOf(AnyRequest& request) {
 template <typename AnyRequest, typename Visit>
 void visitCodeNumbers(AnyRequest& request, Visit&& visit) {
   std::apply([&](auto&... numbers) { (visit(numbers), ...); }, codeNumbersOf(request));
+}
+
+/// Calls `visit` with key and value of each MNEME_CODE_TEXT of a Request.
+template <typename AnyRequest, typename Visit>
+void visitCodeTexts(AnyRequest& request, Visit&& visit) {
+#define MNEME_CODE_TEXT(member, key, deployed, option, metavar, between, label, text)              \
+  visit(std::string(key), request.member);
+#define MNEME_CODE_FILES(member, key, deployed, option, metavar, between, label, text)
+#include "runtime/core/abi/knobs.def"
+}
+
+/// As visitCodeTexts(), without the two that keys have always held in a form of their own.
+template <typename Visit> void visitLaterTexts(const Request& request, Visit&& visit) {
+  visitCodeTexts(request, [&](const std::string& key, const std::string& text) {
+    if (key != "llvm_options" && key != "assembler_options")
+      visit(key, text);
+  });
 }
 
 struct Result {

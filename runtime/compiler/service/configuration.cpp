@@ -78,11 +78,12 @@ Request toRequest(KernelSource source, const Knobs& knobs, const mneme_dim3& gri
   request.internalize = knobs.internalize;
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   request.member = knobs.member;
+#define MNEME_CODE_TEXT(member, key, deployed, option, metavar, between, label, text)              \
+  request.member = knobs.member;
+#define MNEME_CODE_FILES(member, key, deployed, option, metavar, between, label, text)
 #include "runtime/core/abi/knobs.def"
   request.plugins = passPluginsIn(knobs.passPlugins);
   request.compiler = knobs.llvm;
-  request.llvmOptions = knobs.llvmOptions;
-  request.assemblerOptions = knobs.assemblerOptions;
   if (knobs.setLaunchBounds)
     setLaunchBounds(request, knobs, block);
   request.specializeDims = knobs.specializeDims;
@@ -97,6 +98,25 @@ uint32_t& codeNumber(Request& request, const std::string& wanted) {
     return request.member;
 #include "runtime/core/abi/knobs.def"
   throw Error(ErrorCode::InvalidArgument, "no knob that changes code is called '" + wanted + "'");
+}
+
+void setCodeText(Request& request, const std::string& wanted, const std::string& value) {
+  if (wanted == "pass_plugins")
+    request.plugins = passPluginsIn(value);
+  else if (wanted == "llvm")
+    request.compiler = value;
+  else {
+    bool isKnown = false;
+    visitCodeTexts(request, [&](const std::string& key, std::string& text) {
+      if (key == wanted) {
+        text = value;
+        isKnown = true;
+      }
+    });
+    if (!isKnown)
+      throw Error(ErrorCode::InvalidArgument,
+                  "no knob that changes code is called '" + wanted + "'");
+  }
 }
 
 void setDims(Request& request, const mneme_dim3& grid, const mneme_dim3& block) {

@@ -43,4 +43,8 @@ void setDims(Request& request, const mneme_dim3& grid, const mneme_dim3& block);
 /// The field of a MNEME_CODE_NUMBER by its key. \throws Error{InvalidArgument} if there is none.
 uint32_t& codeNumber(Request& request, const std::string& key);
 
+/// Sets a MNEME_CODE_TEXT or MNEME_CODE_FILES by its key. \throws Error{InvalidArgument} if there
+/// is none, or files are not named as configurations name them.
+void setCodeText(Request& request, const std::string& key, const std::string& value);
+
 } // namespace mneme::compile

@@ -158,6 +158,12 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
     packer.add(bytesOf(request.compiler.substr(request.compiler.rfind('@') + 1)));
   if (request.wantReasons) // others have the keys they always had
     packer.add(uint64_t{1});
+  visitLaterTexts(request, [&](const std::string& knob, const std::string& text) {
+    if (!text.empty()) {
+      packer.add(bytesOf(knob));
+      packer.add(bytesOf(text));
+    }
+  });
   return hash128(packer.packed());
 }
 

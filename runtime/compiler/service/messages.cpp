@@ -12,7 +12,7 @@ struct Head {
   uint64_t checksumHigh;
 };
 
-constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', 'C'};
+constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', 'D'};
 constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '6'};
 
 std::string sealed(const char (&magic)[8], const Packer& packer) {
@@ -74,9 +74,10 @@ std::string packRequest(const Request& request) {
     packer.add(bytesOf(pipeline));
   for (const std::string* text :
        {&request.mlir.opt, &request.mlir.translate, &request.kernel, &request.target,
-        &request.passes, &request.optionsJson, &request.assemblerOptions, &request.compiler,
-        &request.llvmOptions, &request.symbol})
+        &request.passes, &request.optionsJson, &request.compiler, &request.symbol})
     packer.add(bytesOf(*text));
+  visitCodeTexts(request,
+                 [&](const std::string&, const std::string& text) { packer.add(bytesOf(text)); });
   visitNumbers(request, [&](uint64_t number) { packer.add(number); });
   packer.add(uint64_t{request.specializedArgs.size()});
   for (const ArgValue& argument : request.specializedArgs) {
@@ -124,9 +125,9 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
     unpacker.take(pipeline);
   for (std::string* text :
        {&request.mlir.opt, &request.mlir.translate, &request.kernel, &request.target,
-        &request.passes, &request.optionsJson, &request.assemblerOptions, &request.compiler,
-        &request.llvmOptions, &request.symbol})
+        &request.passes, &request.optionsJson, &request.compiler, &request.symbol})
     unpacker.take(*text);
+  visitCodeTexts(request, [&](const std::string&, std::string& text) { unpacker.take(text); });
   visitNumbers(request, [&](auto& number) {
     number = static_cast<std::remove_reference_t<decltype(number)>>(unpacker.takeNumber());
   });

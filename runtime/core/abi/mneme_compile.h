@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define MNEME_COMPILE_ABI 9u
+#define MNEME_COMPILE_ABI 10u
 
 typedef struct mneme_bytes {
   const void* data;
@@ -117,9 +117,8 @@ typedef struct mneme_compile_request {
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   uint32_t member;
 #include "runtime/core/abi/knobs.def"
-  uint32_t boundIndices;        ///< block and thread indices are below the dimensions
-  const char* assemblerOptions; ///< further ptxas options, separated by spaces; may be null
-  const char* symbol;           ///< name of the compiled kernel or function; null: its own
+  uint32_t boundIndices; ///< block and thread indices are below the dimensions
+  const char* symbol;    ///< name of the compiled kernel or function; null: its own
   const mneme_lambda_value* lambdaValues;
   size_t lambdaValueCount;
   /// LLVM pass plugins, for names in `passes`. With plugins, the compilation captures stdout while
@@ -129,9 +128,11 @@ typedef struct mneme_compile_request {
   uint32_t timeTraceGrain; ///< microseconds; 0: no time trace
   /// Only for "gfx...": 4, 5 or 6; 0: the version the module was built for.
   uint32_t codeObjectVersion;
-  /// Options of LLVM as behind -mllvm, separated by spaces, over those in `optionsJson`; may be
-  /// null. One that LLVM does not have, or a value it does not take, is an error.
-  const char* llvmOptions;
+  // The texts of knobs.def, which may be null.
+#define MNEME_CODE_TEXT(member, key, deployed, option, metavar, between, label, text)              \
+  const char* member;
+#define MNEME_CODE_FILES(member, key, deployed, option, metavar, between, label, text)
+#include "runtime/core/abi/knobs.def"
 } mneme_compile_request;
 
 typedef struct mneme_compile_result mneme_compile_result;

@@ -192,11 +192,9 @@ Variant readVariant(const JsonObject& object) {
       std::clamp<int64_t>(object.signedInteger("MinBlocksPerSM").value_or(0), 0, kMaxBlocksPerSm));
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   variant.member = uint32_t(object.integer(deployed, 0, high).value_or(otherwise));
+#define MNEME_CODE_TEXT(member, key, deployed, option, metavar, between, label, sentence)          \
+  variant.member = object.text(deployed).value_or("");
 #include "runtime/core/abi/knobs.def"
-  variant.passPlugins = object.text("PassPlugins").value_or("");
-  variant.llvm = object.text("Llvm").value_or("");
-  variant.llvmOptions = object.text("LlvmOptions").value_or("");
-  variant.assemblerOptions = object.text("AssemblerOptions").value_or("");
   if (object.has("SpecializedArgs"))
     variant.specializedArgs = readSpecialized(object);
   if (const std::optional<JsonObject> match = object.object("Match"))

@@ -49,8 +49,9 @@ struct Variant {
   uint32_t minBlocksPerSm = 0;
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   uint32_t member = otherwise;
+#define MNEME_CODE_TEXT(member, key, deployed, option, metavar, between, label, text)              \
+  std::string member;
 #include "runtime/core/abi/knobs.def"
-  std::string passPlugins, llvm, llvmOptions, assemblerOptions; ///< as in knobs.def
   /// Without a value, every argument that can be specialised is, and no member of a structure.
   std::optional<std::vector<ArgPath>> specializedArgs;
   Match match;
