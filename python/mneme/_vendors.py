@@ -18,6 +18,7 @@ __all__ = [
     "PROFILER",
     "PROFILER_VARIABLES",
     "RUNTIME_BY_SECTION",
+    "SEEN_BY_DRIVER",
     "SHARED_RUNTIME_HINT",
     "SPACK_TOOLKIT_HINT",
     "TOOLKIT_COMPILER",
@@ -71,6 +72,9 @@ DEVICE_CODE_SECTIONS = frozenset(RUNTIME_BY_SECTION)
 
 # The kind of device, besides the CPU device, that a program linked to a runtime can use.
 DEVICE_BY_RUNTIME = {"libcudart.so": "cuda", "libamdhip64.so": "hip"}
+
+# Devices whose driver the recorder stands before: it sees a runtime inside of a program there.
+SEEN_BY_DRIVER = frozenset({"cuda"})
 
 # How to make CMake link the shared runtime.
 SHARED_RUNTIME_HINT = "CMake: CUDA_RUNTIME_LIBRARY Shared, which add_mneme() sets"

@@ -55,9 +55,9 @@ constexpr std::array kOptions = {
     Option{"--allow-unsupported-compiler", "-allow-unsupported-compiler", Nothing, Ignored,
            "clang compiles host code"},
     Option{"--archiver-binary", "-arbin", One, Handled, "the ar of --lib"},
-    Option{
-        "--cudart", "-cudart", One, Handled,
-        "shared where nothing is given; static links the static runtime, and nothing is recorded"},
+    Option{"--cudart", "-cudart", One, Handled,
+           "shared where nothing is given; static links the static runtime: recorded on NVIDIA "
+           "GPUs only"},
     Option{"--cudadevrt", "-cudadevrt", One, Ignored,
            "nvlink takes of the device runtime what is called"},
     Option{"--libdevice-directory", "-ldir", One, Ignored, "clang takes the toolkit's"},

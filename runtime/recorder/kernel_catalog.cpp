@@ -80,6 +80,7 @@ std::string KernelCatalog::findCode(const void* handle, KernelInfo& info) {
     return "";
   info.module = &loaded->module->unit;
   info.loadedModule = loaded->module->handle;
+  info.isOfLibrary = loaded->module->isLibrary;
   blobs_[info.module] = loaded->module->blobs;
   return loaded->name;
 }

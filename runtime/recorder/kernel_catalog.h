@@ -61,6 +61,7 @@ struct GlobalPlace {
 struct KernelInfo {
   const mneme_module_entry* module = nullptr;
   void* loadedModule = nullptr; ///< the vendor's handle, if the program loaded the code itself
+  bool isOfLibrary = false;     ///< as in KernelPlace
   bool isWanted = false;
   std::string whyNot; ///< why it cannot be recorded; empty if it can
   std::shared_ptr<const embed::KernelBlob> blob;
@@ -72,7 +73,9 @@ struct KernelInfo {
   bool knowsFunctions = false;       ///< whether its pointers may point to functions
   std::shared_ptr<KernelState> state;
 
-  KernelPlace placeOf(const void* handle) const { return {handle, loadedModule, module}; }
+  KernelPlace placeOf(const void* handle) const {
+    return {handle, loadedModule, isOfLibrary, module};
+  }
 };
 
 /// A device variable and a kernel whose module holds it.

@@ -7,6 +7,7 @@
 #include "runtime/core/base/file.h"
 #include "runtime/core/base/own_descriptors.h"
 #include "runtime/core/base/sentence.h"
+#include "runtime/recorder/process_facts.h"
 #include "runtime/recorder/session.h"
 
 namespace mneme::record {
@@ -14,6 +15,9 @@ namespace {
 
 /// The call under way in this thread, as the program wrote it.
 thread_local const Next* asWritten = nullptr;
+
+/// In this thread, whatever becomes of them.
+thread_local uint64_t launches = 0;
 
 int callAsWritten(const void*, mneme_dim3, mneme_dim3, void**, size_t, void*) {
   return (*asWritten)();
@@ -28,9 +32,11 @@ uint32_t formOf(const LoadedLaunch& launch) {
 }
 
 /// What `read` finds becomes what the module carries.
-template <typename Read> void noteModule(Session& session, void* handle, const Read& read) {
+template <typename Read>
+void noteModule(Session& session, void* handle, CodeKind kind, const Read& read) {
   auto module = std::make_shared<LoadedModule>();
   module->handle = handle;
+  module->isLibrary = kind == CodeKind::Library;
   try {
     embed::BlobSet blobs = read();
     // Code objects that mneme made hold the IR of their own instructions, not the program's.
@@ -44,23 +50,30 @@ template <typename Read> void noteModule(Session& session, void* handle, const R
   session.moduleLoaded(std::move(module));
 }
 
-template <typename Read> int watchLoad(void** module, const Next& next, const Read& read) {
+template <typename Read>
+int watchLoad(void** module, CodeKind kind, const Next& next, const Read& read) {
   const CallGuard guard;
   const int status = next();
   Session* session = guard.session();
   if (session && session->isActive() && status == 0 && module && *module)
-    noteModule(*session, *module, read);
+    noteModule(*session, *module, kind, read);
   return status;
+}
+
+/// The vendors' libraries of kernels hold hundreds of megabytes of code, none of which has IR, and
+/// which is not in memory before it is used.
+embed::BlobSet readImage(const void* image) {
+  return isOfKernelLibrary(image, findBackend()) ? embed::BlobSet() : embed::readFatBinary(image);
 }
 
 } // namespace
 
-int watchModule(void** module, const void* image, const Next& next) {
-  return watchLoad(module, next, [&] { return embed::readFatBinary(image); });
+int watchModule(void** module, const void* image, const Next& next, CodeKind kind) {
+  return watchLoad(module, kind, next, [&] { return readImage(image); });
 }
 
-int watchModuleFile(void** module, const char* path, const Next& next) {
-  return watchLoad(module, next, [&] {
+int watchModuleFile(void** module, const char* path, const Next& next, CodeKind kind) {
+  return watchLoad(module, kind, next, [&] {
     const std::vector<std::byte> bytes = apart([&] { return readFile(path); });
     return embed::readDeviceImage(bytes);
   });
@@ -74,6 +87,15 @@ int watchModuleUnload(void* module, const Next& next) {
   const int status = next();
   if (known && status != 0)
     session->moduleLoaded(known);
+  return status;
+}
+
+int watchModuleOf(void** module, void* library, const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  if (session && session->isActive() && status == 0 && module && *module)
+    session->moduleAskedFor(library, *module);
   return status;
 }
 
@@ -112,7 +134,10 @@ mneme_launch asRecorded(const LoadedLaunch& launch, const void* kernel, void** a
                                        : reinterpret_cast<void*>(&callAsWritten)};
 }
 
+uint64_t launchesOfLoaded() noexcept { return launches; }
+
 int launchLoaded(const LoadedLaunch& launch, const Next& next) {
+  ++launches;
   Session* session = isInsideCall() ? nullptr : Session::existing();
   if (!session || !session->isActive() || !launch.function)
     return next();

@@ -18,15 +18,21 @@ inline constexpr const char* kWithoutIr =
     "a kernel of code that the program loaded itself, which carries no mneme IR, was launched; it "
     "is not recorded (compile the code with mneme-cxx)";
 
+/// A library is loaded for all contexts, and has a module in each. Both have kernels.
+enum class CodeKind { Module, Library };
 /// Passes on the loading of a module from memory; `module` receives its handle.
-int watchModule(void** module, const void* image, const Next& next);
+int watchModule(void** module, const void* image, const Next& next,
+                CodeKind kind = CodeKind::Module);
 /// The same from a file.
-int watchModuleFile(void** module, const char* path, const Next& next);
+int watchModuleFile(void** module, const char* path, const Next& next,
+                    CodeKind kind = CodeKind::Module);
 int watchModuleUnload(void* module, const Next& next);
+/// Passes on the lookup of the module that a library is in the current context.
+int watchModuleOf(void** module, void* library, const Next& next);
 /// Passes on the lookup of a kernel in a module; `function` receives its handle.
 int watchModuleKernel(const void** function, void* module, const char* name, const Next& next);
 
-/// Passes on the lookup of another handle of one of the program's own kernels.
+/// Passes on the lookup of another handle of a kernel: one of the program's own, or of loaded code.
 int watchAlias(const void** function, const void* kernel, const Next& next);
 
 /// A launch of such a kernel, in any form that the vendor's functions take.
@@ -58,6 +64,9 @@ private:
 /// Returns the launch in the form that libmneme_rt takes. `kernel` is its function's first handle
 /// (findKernel()).
 mneme_launch asRecorded(const LoadedLaunch& launch, const void* kernel, void** args) noexcept;
+
+/// Counts the calls of launchLoaded() in this thread.
+uint64_t launchesOfLoaded() noexcept;
 
 /// Records the launch if it is due. `next` makes it as the program wrote it.
 int launchLoaded(const LoadedLaunch& launch, const Next& next);

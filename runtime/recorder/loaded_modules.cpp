@@ -15,9 +15,20 @@ std::shared_ptr<const LoadedModule> LoadedModules::remove(void* handle) {
   const auto known = modules_.extract(handle);
   if (known.empty())
     return nullptr;
+  std::erase_if(modules_, [&](const auto& module) { return module.second == known.mapped(); });
+  std::erase_if(aliases_, [&](const auto& alias) {
+    const auto kernel = kernels_.find(alias.second);
+    return kernel != kernels_.end() && kernel->second.module == known.mapped();
+  });
   std::erase_if(kernels_,
                 [&](const auto& kernel) { return kernel.second.module == known.mapped(); });
   return known.mapped();
+}
+
+void LoadedModules::addModuleOf(void* library, void* module) {
+  const std::unique_lock lock(mutex_);
+  if (const auto known = modules_.find(library); known != modules_.end())
+    modules_.insert_or_assign(module, std::shared_ptr(known->second));
 }
 
 void LoadedModules::addKernel(const void* function, void* module, const char* name) {
@@ -40,7 +51,8 @@ bool LoadedModules::knows(const void* function) const {
 
 void LoadedModules::addAlias(const void* function, const void* kernel) {
   const std::unique_lock lock(mutex_);
-  aliases_[function] = kernel;
+  if (function != kernel)
+    aliases_[function] = kernel;
 }
 
 const void* LoadedModules::behindAlias(const void* function) const {

@@ -16,6 +16,7 @@ namespace mneme::record {
 /// One module, from its load to its unload.
 struct LoadedModule {
   void* handle = nullptr;
+  bool isLibrary = false; ///< whether the handle is of the vendor's kind for all contexts
   std::shared_ptr<const embed::BlobSet> blobs;
   /// Represents the module where a unit is needed. It is never registered.
   mneme_module_entry unit{};
@@ -33,17 +34,19 @@ public:
   void add(std::shared_ptr<const LoadedModule> module);
   /// Removes a module and its kernels. Returns null if it is unknown.
   std::shared_ptr<const LoadedModule> remove(void* handle);
+  /// Notes the handle that a library has in one context.
+  void addModuleOf(void* library, void* module);
   void addKernel(const void* function, void* module, const char* name);
   std::optional<LoadedKernel> find(const void* function) const;
   bool knows(const void* function) const;
-  /// Notes another handle of one of the program's own kernels.
+  /// Notes another handle of a kernel: one of the program's own, or in a module.
   void addAlias(const void* function, const void* kernel);
   /// Returns the kernel that `function` is another handle of, or null.
   const void* behindAlias(const void* function) const;
 
 private:
   mutable std::shared_mutex mutex_;
-  std::unordered_map<void*, std::shared_ptr<const LoadedModule>> modules_;
+  std::unordered_map<void*, std::shared_ptr<const LoadedModule>> modules_; ///< by each handle
   std::unordered_map<const void*, LoadedKernel> kernels_; ///< by the vendor's handle
   std::unordered_map<const void*, const void*> aliases_;
 };

@@ -15,10 +15,12 @@
 #include "runtime/core/base/standard_error.h"
 #include "runtime/core/preloaded/exec_hooks.h"
 #include "runtime/recorder/inside_call.h"
+#include "runtime/recorder/loaded_code.h"
 #include "runtime/recorder/process_facts.h"
 #include "runtime/recorder/record_settings.h"
 #include "runtime/recorder/recorder_exported.h"
 #include "runtime/recorder/session.h"
+#include "runtime/recorder/summary.h"
 
 namespace mneme::record {
 namespace {
@@ -26,7 +28,20 @@ namespace {
 pid_t constructedIn = 0;
 std::atomic<bool> hasSeenModules{false}; ///< instrumented code that has signed off
 
-int onLaunch(void*, const mneme_launch* launch) { return Session::instance().launch(*launch); }
+/// A runtime inside of the program launches by the driver, where the launch is recorded, unless it
+/// found its functions before they could be replaced.
+int launchByDriver(const mneme_launch& launch) {
+  const uint64_t before = launchesOfLoaded();
+  const int status = mneme_rt_call_vendor(&launch);
+  if (status == 0 && launchesOfLoaded() == before)
+    Session::instance().noteOnce(staticRuntime().c_str(), launch.kernel);
+  return status;
+}
+
+int onLaunch(void*, const mneme_launch* launch) {
+  return isLaunchedByDriver(launch->vendorEntry) ? launchByDriver(*launch)
+                                                 : Session::instance().launch(*launch);
+}
 
 void onModuleUnregistered(void*, const mneme_module_entry* module) {
   hasSeenModules = true;

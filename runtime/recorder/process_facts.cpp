@@ -1,9 +1,11 @@
 #include "runtime/recorder/process_facts.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <dlfcn.h>
@@ -51,9 +53,8 @@ bool beginsWithAny(const std::string& file, std::span<const char* const> prefixe
 
 void countModule(void* user, const mneme_module_entry*) { ++*static_cast<size_t*>(user); }
 
-} // namespace
-
-bool isRuntimeLinkedStatically(const void* vendorEntry, const Backend& backend) noexcept {
+/// Whether a function of a runtime is in a file without any of these prefixes.
+bool isLinkedStatically(const void* vendorEntry, std::span<const char* const> runtimes) noexcept {
   Dl_info info{};
   const ElfW(Sym)* symbol = nullptr;
   if (!vendorEntry ||
@@ -66,10 +67,38 @@ bool isRuntimeLinkedStatically(const void* vendorEntry, const Backend& backend) 
     return false;
   try {
     const std::string file = std::filesystem::path(info.dli_fname).filename().string();
-    return !beginsWithAny(file, backend.runtimeFiles());
+    return !beginsWithAny(file, runtimes);
   } catch (const std::exception&) {
     return false;
   }
+}
+
+} // namespace
+
+bool isRuntimeLinkedStatically(const void* vendorEntry, const Backend& backend) noexcept {
+  return isLinkedStatically(vendorEntry, backend.runtimeFiles());
+}
+
+bool isOfKernelLibrary(const void* image, const Backend& backend) noexcept {
+  Dl_info info{};
+  if (!dladdr(image, &info) || !info.dli_fname)
+    return false;
+  const std::string_view path = info.dli_fname;
+  const std::string_view file = path.substr(path.rfind('/') + 1); // npos + 1 is 0
+  return std::ranges::any_of(backend.kernelLibraries(),
+                             [&](const char* prefix) { return file.starts_with(prefix); });
+}
+
+bool isLaunchedByDriver(const void* vendorEntry) noexcept {
+  static std::atomic<const void*> shared{nullptr}, inProgram{nullptr}; // of few, the latest
+  if (vendorEntry == shared.load(std::memory_order_relaxed))
+    return false;
+  if (vendorEntry == inProgram.load(std::memory_order_relaxed))
+    return true;
+  constexpr std::array kOthers = {"libcudart.so", "libamdhip64.so", "libmneme_", "librecord.so"};
+  const bool isDriven = isLinkedStatically(vendorEntry, kOthers);
+  (isDriven ? inProgram : shared).store(vendorEntry, std::memory_order_relaxed);
+  return isDriven;
 }
 
 void noteOpenedApart() noexcept { isAnyOpenedApart = true; }

@@ -20,6 +20,13 @@ std::string whyNothingWasSeen(bool hasSeenAllocations, bool hasSeenModules);
 /// Whether instrumented code is registered now.
 bool hasModules() noexcept;
 
+/// Whether that runtime is one that launches by CUDA's driver, where its launches are seen again.
+/// Looks at each function once.
+bool isLaunchedByDriver(const void* vendorEntry) noexcept;
+
+/// Whether device code lies in one of the vendor's libraries of kernels.
+bool isOfKernelLibrary(const void* image, const Backend& backend) noexcept;
+
 // For libraries opened with RTLD_DEEPBIND, which may find the vendor's functions before the
 // recorder's.
 void noteOpenedApart() noexcept;

@@ -38,6 +38,7 @@ enum class Capturing : uint8_t {
 struct KernelPlace {
   const void* handle = nullptr;
   void* loadedModule = nullptr; ///< the vendor's handle, if the program loaded the code itself
+  bool isOfLibrary = false;     ///< whether that is a handle for all contexts
   const mneme_module_entry* unit = nullptr; ///< otherwise the unit that registered it
 };
 

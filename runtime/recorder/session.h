@@ -87,8 +87,9 @@ public:
   void moduleLoaded(std::shared_ptr<const LoadedModule> module) noexcept;
   /// Forgets the module and returns it; null if it is unknown.
   std::shared_ptr<const LoadedModule> moduleUnloaded(void* handle) noexcept;
+  void moduleAskedFor(void* library, void* module) noexcept;
   void kernelAskedFor(const void* function, void* module, const char* name) noexcept;
-  /// Notes that `function` is another handle of `kernel`, one of the program's own.
+  /// Notes that `function` is another handle of `kernel`.
   void aliasAskedFor(const void* function, const void* kernel) noexcept;
   /// The kernel behind a function's handle; its handle is null if it is unknown.
   struct FoundKernel {

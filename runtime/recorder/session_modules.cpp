@@ -26,6 +26,15 @@ std::shared_ptr<const LoadedModule> Session::moduleUnloaded(void* handle) noexce
   }
 }
 
+void Session::moduleAskedFor(void* library, void* module) noexcept {
+  try {
+    loaded_.addModuleOf(library, module);
+  } catch (const std::exception& error) {
+    note(sentence("kernels of a library the program loaded itself are not recorded: ",
+                  error.what()));
+  }
+}
+
 void Session::kernelAskedFor(const void* function, void* module, const char* name) noexcept {
   try {
     loaded_.addKernel(function, module, name);

@@ -38,7 +38,7 @@ template <typename... Args> void call(const char* name, const char* exported, Ar
 
 template <typename... Args> void call(const char* name, Args... args) { call(name, name, args...); }
 
-int run(CUfunction function, int argument) {
+int run(const void* function, int argument) {
   CUdeviceptr numbers = 0;
   int count = 100, last = 0;
   call("cuMemAlloc", "cuMemAlloc_v2", &numbers, count * sizeof(int));
@@ -51,6 +51,25 @@ int run(CUfunction function, int argument) {
        sizeof last);
   call("cuMemFree", "cuMemFree_v2", numbers);
   return last;
+}
+
+void useLibrary(const void* image) {
+  CUlibrary code = nullptr;
+  CUkernel kernel = nullptr;
+  CUfunction function = nullptr, ofModule = nullptr;
+  CUmodule module = nullptr;
+  CUdeviceptr offset = 0;
+  size_t bytes = 0;
+  void* const none = nullptr;
+  call("cuLibraryLoadData", &code, image, none, none, 0u, none, none, 0u);
+  call("cuLibraryGetKernel", &kernel, code, "add");
+  call("cuKernelGetFunction", &function, kernel);
+  call("cuLibraryGetModule", &module, code);
+  call("cuModuleGetFunction", &ofModule, module, "add");
+  call("cuLibraryGetGlobal", &offset, &bytes, code, "offset");
+  std::printf("%d, %d, %d, %zu bytes\n", run(kernel, 6), run(function, 8), run(ofModule, 10),
+              bytes);
+  call("cuLibraryUnload", code);
 }
 
 } // namespace
@@ -82,4 +101,6 @@ int main(int, char** argv) {
   call("cuModuleGetFunction", &function, module, "add");
   std::printf("%d, %d\n", run(function, 2), run(function, 4));
   call("cuModuleUnload", module);
+  useLibrary(image.data());
+  useLibrary(image.data()); // at the same address, maybe with the same handles
 }

@@ -52,12 +52,16 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def includes() -> tuple[str | Path, ...]:
+    asked = run_command(BUILD / "bin" / "nvcc", "-", "__cmake_determine_cuda").stdout
+    return ("-isystem", Path(re.findall(r"TOP=(.*)", asked)[0]) / "include")
+
+
+@pytest.fixture(scope="module")
+def folder(includes: tuple[str | Path, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program that is linked with no library of the vendor's, and device code."""
     folder = tmp_path_factory.mktemp("lookups")
-    asked = run_command(BUILD / "bin" / "nvcc", "-", "__cmake_determine_cuda").stdout
-    toolkit = Path(re.findall(r"TOP=(.*)", asked)[0])
-    program = (HERE / "looked_up_driver.cpp", "-isystem", toolkit / "include", "-ldl")
+    program = (HERE / "looked_up_driver.cpp", *includes, "-ldl")
     (folder / "kernel.cu").write_text(KERNEL)
     device_code = ("-O2", "--offload-arch=sm_90", "--cuda-device-only", "-c", folder / "kernel.cu")
     for built, command in (("program", program), ("kernel.cubin", device_code)):
@@ -73,11 +77,12 @@ def test_launches_by_functions_looked_up_are_recorded(
     command = (folder / "program", folder / "kernel.cubin", way)
     assert "libcuda" not in run_command("readelf", "-d", folder / "program").stdout
     alone = mneme("run", "--device", "cpu", "--", *command)
-    done = mneme("record", "-rdb", tmp_path, "--device", "cpu", "--", *command)
-    assert alone.stdout == done.stdout == "37, 39\n", done.stderr
-    assert "recorded 2 instances of 1 kernel (2 launches)" in done.stderr
+    done = mneme("record", "-rdb", tmp_path, "-mr", 9, "--device", "cpu", "--", *command)
+    of_library = "41, 43, 45, 4 bytes\n"
+    assert alone.stdout == done.stdout == "37, 39\n" + 2 * of_library, done.stderr
+    assert "recorded 5 instances of 1 kernel (8 launches)" in done.stderr
     assert "not recorded" not in done.stderr
-    assert [one.result_class for one in replay_all(tmp_path)] == ["exact"] * 2
+    assert [one.result_class for one in replay_all(tmp_path)] == ["exact"] * 5
 
 
 def test_a_python_program_that_opens_the_driver_is_recorded(folder: Path, tmp_path: Path) -> None:
@@ -86,6 +91,43 @@ def test_a_python_program_that_opens_the_driver_is_recorded(folder: Path, tmp_pa
     assert (done.returncode, done.stdout) == (0, "{37}\n"), done.stderr
     assert "recorded 1 instance of 1 kernel (1 launch)" in done.stderr
     assert [one.result_class for one in replay_all(tmp_path)] == ["exact"]
+
+
+# With a runtime inside of it, for which no kernel has a handle but those of its library.
+PROGRAM = """
+#include <cstdio>
+__device__ int calls = 30;
+__global__ void add(int* numbers, int count, int argument) {
+  for (int at = 0; at < count; ++at)
+    numbers[at] += argument + calls;
+  ++calls;
+}
+int main() {
+  int values[100] = {}, *numbers = nullptr;
+  cudaMalloc(reinterpret_cast<void**>(&numbers), sizeof values);
+  cudaMemcpy(numbers, values, sizeof values, cudaMemcpyDefault);
+  for (int argument = 1; argument < 3; ++argument)
+    add<<<1, 1>>>(numbers, 100, argument);
+  cudaMemcpy(values, numbers, sizeof values, cudaMemcpyDefault);
+  std::printf("%d\\n", values[99]);
+}
+"""
+
+
+def test_a_program_with_a_runtime_inside_is_recorded(
+    includes: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    source, program = tmp_path / "program.cu", tmp_path / "program"
+    source.write_text(PROGRAM)
+    flags = ("-O2", "--offload-arch=sm_90", *includes, "-Wl,--no-as-needed", "-lcuda", "-ldl")
+    built = run_command(WRAPPER, source, HERE / "runtime_inside.cpp", *flags, "-o", program)
+    assert built.returncode == 0, built.stderr
+    assert "libcudart" not in run_command("ldd", program).stdout
+    alone = mneme("run", "--device", "cpu", "--", program)
+    done = mneme("record", "-rdb", tmp_path / "db", "--device", "cpu", "--", program)
+    assert alone.stdout == done.stdout == "64\n", done.stderr
+    assert "recorded 2 instances of 1 kernel (2 launches)" in done.stderr
+    assert [one.result_class for one in replay_all(tmp_path / "db")] == ["exact"] * 2
 
 
 # Preloaded, the first passes calls on to the next function of its name, the second is that.

@@ -62,6 +62,7 @@ def test_static_program_cannot_be_recorded(tmp_path: Path) -> None:
 def test_static_runtime_cannot_be_recorded(tmp_path: Path) -> None:
     program = build(tmp_path, source=DEVICE_CODE)
     assert "no shared libcudart.so" in remark_on_program(program)
+    assert "no shared" not in remark_on_program(program, device="cuda:0")
 
 
 @pytest.mark.compile

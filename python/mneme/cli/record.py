@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from enum import Enum
 from pathlib import Path
@@ -163,4 +164,6 @@ def record(
         device=device,
         program=ctx.args[0],
     )
-    become(ctx.args, record_environment(os.environ, request), remark_on_program)
+    environment = record_environment(os.environ, request)
+    remark = functools.partial(remark_on_program, device=environment["MNEME_DEVICE"])
+    become(ctx.args, environment, remark)

@@ -8,9 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from mneme._vendors import (
+    DEVICE_BY_RUNTIME,
     DEVICE_CODE_SECTIONS,
     DRIVER_LIBRARY,
     RUNTIME_BY_SECTION,
+    SEEN_BY_DRIVER,
     SHARED_RUNTIME_HINT,
 )
 from mneme.programs.elf import ElfFacts, read_elf
@@ -41,10 +43,14 @@ _LAUNCHERS = frozenset(
 )
 
 
-def remark_on_program(path: str | Path) -> str:
+def remark_on_program(path: str | Path, *, device: str = "cpu") -> str:
     """Return a message about a program that cannot be recorded; empty if nothing is wrong.
 
     Nothing is known about programs that scripts and launchers start.
+
+    Args:
+        path: The program.
+        device: The device it is recorded on, as `--device` names it.
     """
     facts = _facts_of(Path(path))
     if facts is None:
@@ -56,7 +62,8 @@ def remark_on_program(path: str | Path) -> str:
             f"'{path}' is statically linked, so no recorder can be loaded into it; link it shared"
         )
     runtime = _missing_runtime(facts)
-    if runtime:
+    kind = device.partition(":")[0]
+    if runtime and not (kind in SEEN_BY_DRIVER and kind == DEVICE_BY_RUNTIME[runtime]):
         return (
             f"'{path}' is linked to no shared {runtime}, so its allocations and launches cannot "
             f"be seen; link the shared runtime ({SHARED_RUNTIME_HINT})"

@@ -47,6 +47,13 @@ CUcontext primaryContext(const Driver& driver, CUdevice device) noexcept {
   return context;
 }
 
+CUmodule moduleOf(const Driver& driver, CUlibrary library) noexcept {
+  CUmodule module = nullptr;
+  return driver.cuLibraryGetModule && driver.cuLibraryGetModule(&module, library) == CUDA_SUCCESS
+             ? module
+             : nullptr;
+}
+
 CUmodule moduleOf(const Driver& driver, const KernelLookup& lookup, const void* handle) noexcept {
   void* function = nullptr;
   CUmodule module = nullptr;

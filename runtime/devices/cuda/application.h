@@ -63,5 +63,7 @@ struct KernelLookup {
 /// Returns the module that holds a kernel of the runtime on the current device; null if it cannot
 /// be found.
 CUmodule moduleOf(const Driver& driver, const KernelLookup& lookup, const void* handle) noexcept;
+/// Returns the module that a library has in the current context; null if it has none.
+CUmodule moduleOf(const Driver& driver, CUlibrary library) noexcept;
 
 } // namespace mneme::device::cuda

@@ -40,6 +40,54 @@ MNEME_RECORD_API int cuModuleGetFunction(const void** function, void* module, co
   });
 }
 
+MNEME_RECORD_API int cuLibraryLoadData(void** library, const void* image, int* options,
+                                       void** values, unsigned count, int* ofLibrary,
+                                       void** libraryValues, unsigned libraryCount) {
+  return watchModule(
+      library, image,
+      [&] {
+        return forward<cuLibraryLoadData>("cuLibraryLoadData", library, image, options, values,
+                                          count, ofLibrary, libraryValues, libraryCount);
+      },
+      CodeKind::Library);
+}
+
+MNEME_RECORD_API int cuLibraryLoadFromFile(void** library, const char* path, int* options,
+                                           void** values, unsigned count, int* ofLibrary,
+                                           void** libraryValues, unsigned libraryCount) {
+  return watchModuleFile(
+      library, path,
+      [&] {
+        return forward<cuLibraryLoadFromFile>("cuLibraryLoadFromFile", library, path, options,
+                                              values, count, ofLibrary, libraryValues,
+                                              libraryCount);
+      },
+      CodeKind::Library);
+}
+
+MNEME_RECORD_API int cuLibraryUnload(void* library) {
+  return watchModuleUnload(library,
+                           [&] { return forward<cuLibraryUnload>("cuLibraryUnload", library); });
+}
+
+MNEME_RECORD_API int cuLibraryGetModule(void** module, void* library) {
+  return watchModuleOf(module, library, [&] {
+    return forward<cuLibraryGetModule>("cuLibraryGetModule", module, library);
+  });
+}
+
+MNEME_RECORD_API int cuLibraryGetKernel(const void** kernel, void* library, const char* name) {
+  return watchModuleKernel(kernel, library, name, [&] {
+    return forward<cuLibraryGetKernel>("cuLibraryGetKernel", kernel, library, name);
+  });
+}
+
+MNEME_RECORD_API int cuKernelGetFunction(const void** function, const void* kernel) {
+  return watchAlias(function, kernel, [&] {
+    return forward<cuKernelGetFunction>("cuKernelGetFunction", function, kernel);
+  });
+}
+
 MNEME_RECORD_API int cudaGetFuncBySymbol(const void** function, const void* kernel) {
   return watchAlias(function, kernel, [&] {
     return forward<cudaGetFuncBySymbol>("cudaGetFuncBySymbol", function, kernel);

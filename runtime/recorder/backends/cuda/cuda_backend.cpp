@@ -275,6 +275,8 @@ std::vector<Region> CudaBackend::variablesOf(const KernelPlace& kernel,
   auto module = static_cast<CUmodule>(kernel.loadedModule);
   if (driver && !module)
     module = moduleOf(*driver, runtime_.lookup, kernel.handle);
+  else if (driver && kernel.isOfLibrary)
+    module = moduleOf(*driver, static_cast<CUlibrary>(kernel.loadedModule));
   std::vector<Region> found;
   for (const std::string& name : names) {
     CUdeviceptr place = 0;
