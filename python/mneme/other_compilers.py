@@ -179,7 +179,19 @@ def compiler_facts(text: str) -> dict[str, Any]:
     for one in compilers():
         if _is_same(str(one.library), path):
             return one.to_dict()
-    return {"library": path}
+    version = _version_in_build(Path(path))
+    return {"library": path, **({"llvm": version} if version else {})}
+
+
+def _version_in_build(library: Path) -> str:
+    """Return the version of the LLVM in a build or installation of mneme; empty for others."""
+    if library.parent.name != LIBRARY.parent.name:
+        return ""
+    try:
+        version = json.loads((library.parents[1] / "config.json").read_text())["llvm_version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return version if isinstance(version, str) else ""
 
 
 def _is_same(first: str, second: str) -> bool:

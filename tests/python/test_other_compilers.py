@@ -169,6 +169,18 @@ def test_what_a_configuration_names_is_described(place: Path, tmp_path: Path) ->
     assert compiler_facts("/gone/lib.so@0123456789abcdef") == {"library": "/gone/lib.so"}
 
 
+def test_the_llvm_of_a_build_of_mneme_is_known(tmp_path: Path) -> None:
+    library = tmp_path / "lib" / "libmneme_compile.so"
+    library.parent.mkdir()
+    (tmp_path / "config.json").write_text('{"llvm_version": "23.0.0git"}')
+    assert compiler_facts(f"{library}@0123456789abcdef") == {
+        "library": str(library),
+        "llvm": "23.0.0git",
+    }
+    (tmp_path / "config.json").write_text('{"llvm_version": 23}')
+    assert compiler_facts(f"{library}@0123456789abcdef") == {"library": str(library)}
+
+
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [

@@ -292,6 +292,6 @@ def _llvm(facts: Mapping[str, Any]) -> str:
     """Return which LLVM a compiler holds, as far as it is known."""
     if "llvm" not in facts:
         return f"the LLVM of {facts['library']}"
-    more = [f"commit {facts['commit'][:12]}"] if facts["commit"] else []
-    more += ["with assertions"] if facts["assertions"] else []
+    more = [f"commit {facts['commit'][:12]}"] if facts.get("commit") else []
+    more += ["with assertions"] if facts.get("assertions") else []
     return f"LLVM {facts['llvm']}" + (f" ({', '.join(more)})" if more else "")
