@@ -361,6 +361,12 @@ class ExperimentResult:
     image_hash: str = ""
     """Hash of the binary; equal binaries have equal hashes."""
 
+    spill_bytes: int | None = None
+    """Bytes that instructions store and load to save registers; None where it is not known."""
+
+    shared_mem_usage: int | None = None
+    """Bytes of static shared memory per block; None in results of earlier versions."""
+
     open_time: float = 0.0
     """Seconds for opening the recording on the device."""
 

@@ -106,6 +106,22 @@ Hash128 keyOf(const Configuration& configuration, const Options& options) {
   return hash128(packer.packed());
 }
 
+namespace {
+
+// A spilled vector register of an AMD GPU, of each thread.
+constexpr uint64_t kVectorRegisterBytes = 4;
+
+uint64_t spilledBytes(const nlohmann::json& statistics) {
+  const auto number = [&](const char* key) {
+    const auto found = statistics.find(key);
+    return found != statistics.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+  };
+  return number("spill_store_bytes") + number("spill_load_bytes") +
+         kVectorRegisterBytes * number("vgpr_spill_count");
+}
+
+} // namespace
+
 void readStatistics(const std::string& statisticsJson, Result& result) {
   const nlohmann::json json = nlohmann::json::parse(statisticsJson, nullptr, false);
   if (!json.is_object())
@@ -125,6 +141,8 @@ void readStatistics(const std::string& statisticsJson, Result& result) {
   number("reg_usage", result.registers);
   number("local_mem_usage", result.localBytes);
   number("const_mem_usage", result.constBytes);
+  if (result.registers) // else nothing is known of registers
+    result.spillBytes = spilledBytes(json);
   text("ir_hash", result.irHash);
   text("image_hash", result.imageHash);
   const auto texts = [&](const char* key, std::vector<std::string>& target) {

@@ -82,6 +82,7 @@ void Experiment::build() {
   result_.registers = std::max(result_.registers, attributes.registers);
   result_.localBytes = std::max(result_.localBytes, attributes.localBytes);
   result_.constBytes = std::max(result_.constBytes, attributes.constantBytes);
+  result_.sharedBytes = attributes.staticSharedBytes;
 }
 
 void Experiment::checkArguments() const {

@@ -87,6 +87,8 @@ Json jsonOf(const artifact::Dim3& dims) { return {{"x", dims.x}, {"y", dims.y}, 
 
 double finite(double value) { return std::isfinite(value) ? value : DBL_MAX; }
 
+Json orNull(std::optional<uint64_t> value) { return value ? Json(*value) : Json(); }
+
 ToleranceRule ruleOf(const Json& value) {
   if (value.is_string())
     return parseToleranceRule(value.get<std::string>());
@@ -221,6 +223,8 @@ std::string toJson(const Result& r) {
                      {"const_mem_usage", r.constBytes},
                      {"local_mem_usage", r.localBytes},
                      {"reg_usage", r.registers},
+                     {"spill_bytes", orNull(r.spillBytes)},
+                     {"shared_mem_usage", orNull(r.sharedBytes)},
                      {"error", r.error},
                      {"result_class", nameOf(r.resultClass)},
                      {"max_ulp", r.maxUlp},

@@ -105,6 +105,8 @@ struct Result {
   uint32_t gpuId = 0;
   uint64_t constBytes = 0, localBytes = 0;
   uint32_t registers = 0;
+  std::optional<uint64_t> spillBytes;  ///< stored and loaded by instructions that save registers
+  std::optional<uint64_t> sharedBytes; ///< static shared memory of a block
   std::string error;
 
   ResultClass resultClass = ResultClass::Failed;

@@ -112,7 +112,7 @@ class Simulated:
     ) -> Future[CompileAnswer]:
         future: Future[CompileAnswer] = Future()
         failure = self.failures.get(config.passes)
-        statistics = {"spill_store_bytes": 8, "spill_load_bytes": 16, "shared_mem_usage": 64}
+        statistics = {"target": "sm_90"}
         answer = CompileAnswer(statistics=json.dumps(statistics))
         future.set_result(failure if isinstance(failure, CompileAnswer) else answer)
         return future
@@ -151,6 +151,8 @@ class Simulated:
             iterations_used=5,
             result_class="exact",
             reg_usage=32,
+            spill_bytes=24,
+            shared_mem_usage=64,
             obj_size=2048,
             opt_time=0.01,
             image_hash=code,

@@ -57,6 +57,8 @@ def _result(rng: random.Random, time: float, *, registers: int) -> ExperimentRes
         start_time="2026-11-21T17:00:00+00:00",
         reg_usage=registers,
         local_mem_usage=16 if registers > 60 else 0,
+        spill_bytes=40 if registers > 60 else 0,
+        shared_mem_usage=1024,
         const_mem_usage=544,
         device="cuda:0",
         timer="cupti",

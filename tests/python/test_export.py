@@ -39,6 +39,7 @@ ELSEWHERE = {
     "iterations_used": "the number of samples_ns",
     "time_ci_ns": "median_low_ns and median_high_ns",
     "reg_usage": "registers, missing for 0",
+    "shared_mem_usage": "shared_bytes, with dynamic shared memory",
     "executed": "status",
     "failed": "status",
     "rounding": "failure",

@@ -90,6 +90,37 @@ def test_rows_of_a_comparison_say_what_was_compiled(comparison: Comparison, tmp_
     assert {row["static_hash"] for row in rows[:4]} == {f"{1000:016x}"}
 
 
+def test_what_the_code_of_a_search_needs_is_found_again(tmp_path: Path) -> None:
+    results = write_results(tmp_path / "r", trials=60)
+    best = json.loads((results / "best.json").read_text())
+    (results / "best.json").write_text(
+        json.dumps({**best, "device": {"name": "H200", "arch": "sm_90"}})
+    )
+    asked = """
+        SELECT DISTINCT registers, spill_bytes, shared_bytes, occupancy FROM FILE
+        WHERE verified AND trial >= 0 AND block_x * block_y * block_z = 256 ORDER BY ALL"""
+    found = query(results, tmp_path / "data.parquet", asked)
+    assert found == [
+        (32, 0, 1024, 1.0),  # 8 blocks of 8 warps
+        (40, 0, 1024, 0.75),
+        (48, 0, 1024, 0.625),
+        (64, 40, 1024, 0.5),
+    ]
+
+
+def test_results_of_earlier_versions_say_nothing_of_occupancy(tmp_path: Path) -> None:
+    results = write_results(tmp_path / "r", trials=4)
+    trials = results / "trials.jsonl"
+    lines = [json.loads(line) for line in trials.read_text().splitlines()]
+    for line in lines:
+        del line["result"]["spill_bytes"], line["result"]["shared_mem_usage"]
+    trials.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    rows = [row for row in exported(results) if row["trial"] >= 0]
+    assert rows
+    told = {(row["spill_bytes"], row["shared_bytes"], row["occupancy"]) for row in rows}
+    assert told == {(None, None, None)}
+
+
 def test_equal_code_is_neither_faster_nor_slower(tmp_path: Path) -> None:
     simulated = Simulated(has_equal_code=True)
     cases = make_cases(tmp_path / "rec", 2)

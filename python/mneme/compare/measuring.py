@@ -232,16 +232,14 @@ def _outcome(result: ExperimentResult, statistics: str, config: ExperimentConfig
         result=result,
         metric=None,
     )
-    shared_bytes = int(facts.get("shared_mem_usage") or 0) + config.shared_mem
+    shared_bytes = (result.shared_mem_usage or 0) + config.shared_mem
     target = str(facts.get("target") or "")
-    spills = [facts.get(name) for name in ("spill_store_bytes", "spill_load_bytes")]
-    known = [one for one in spills if isinstance(one, int)]
     return Outcome(
         status=done.failure or "verified",
         reason="" if done.is_verified else _reason(result),
         result_class=result.result_class,
         registers=result.reg_usage,
-        spill_bytes=sum(known) if known else None,
+        spill_bytes=result.spill_bytes,
         times_ns=[median] if (median := metric_value(result, _METRIC)) and done.is_verified else [],
         local_bytes=result.local_mem_usage,
         shared_bytes=shared_bytes,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from mneme.compare.occupancy import occupancy
 from mneme.data.configurations import CONFIGURATIONS, RESULT_FIELDS
 from mneme.data.program import (
     is_of_optimize,
@@ -56,7 +57,9 @@ def rows_of_tuning(directory: Path, *, named: str, program: str = "") -> Iterato
     shared = results.shared(named, program)
     for done, marks in results.measured():
         try:
-            yield {**shared, **_row(done, results.metric), **results.where(done), **marks}
+            where = results.where(done)
+            row = _row(done, results.metric, where["target"] or "")
+            yield {**shared, **row, **where, **marks}
         except (TypeError, ValueError, AttributeError) as error:
             number = done.candidate.trial
             raise ArtifactCorrupt(
@@ -185,7 +188,7 @@ class _Results:
         return {name: known(machine.get(name)) for name in _MACHINE}
 
 
-def _row(done: CompletedCandidate, metric: str) -> Row:
+def _row(done: CompletedCandidate, metric: str, target: str) -> Row:
     """Return what a row has of configuration and result."""
     result = done.result
     measured = measured_times(result)
@@ -210,11 +213,22 @@ def _row(done: CompletedCandidate, metric: str) -> Row:
         "samples_ns": list(measured) or None,
         "warmup_ns": list(result.exec_time[:warmup]) or None,
         "registers": result.reg_usage or None,
+        **_residency(done, target),
         "compile_seconds": sum(seconds),
         "started_at": moment(result.start_time),
         "ended_at": moment(result.end_time),
     }
     return {name: fitting(name, value) for name, value in row.items()}
+
+
+def _residency(done: CompletedCandidate, target: str) -> Row:
+    """Return a block's shared memory and the occupancy, as far as they are known."""
+    config, result = done.candidate.config, done.result
+    if result.shared_mem_usage is None:
+        return {}
+    shared = result.shared_mem_usage + config.shared_mem
+    resident = occupancy(target, config.block.volume, result.reg_usage, shared)
+    return {"shared_bytes": shared, "occupancy": resident}
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401 - what a file held

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "runtime/core/base/error.h"
+#include "runtime/replay/build.h"
 #include "runtime/replay/replay.h"
 
 using namespace mneme;
@@ -100,4 +101,16 @@ TEST_CASE("a result is valid JSON whatever it holds") {
                          R"("obj_size":0,"exec_time":[1,2],"verified":false,"executed":false,)"));
   CHECK(json.find("null") == std::string::npos);
   CHECK(json.find(R"("result_class":"failed")") != std::string::npos);
+}
+
+TEST_CASE("what the compiler says of spilled registers is in the result") {
+  Result result;
+  readStatistics(R"({"reg_usage":255,"spill_store_bytes":8,"spill_load_bytes":16})", result);
+  CHECK(result.spillBytes == 24);
+  readStatistics(R"({"reg_usage":128,"vgpr_spill_count":3})", result);
+  CHECK(result.spillBytes == 12);
+  CHECK(toJson(result).find(R"("spill_bytes":12,"shared_mem_usage":null)") != std::string::npos);
+  Result unknown;
+  readStatistics(R"({"reg_usage":0,"spill_store_bytes":0,"spill_load_bytes":0})", unknown);
+  CHECK_FALSE(unknown.spillBytes);
 }
