@@ -419,6 +419,20 @@ def test_two_objectives_give_a_front(recording: Path, tmp_path: Path, sampler: s
     assert read(tmp_path / "summary.json")["pareto"] == [one["trial"] for one in best["pareto"]]
 
 
+def test_another_objective_is_told_beside_the_time(recording: Path, tmp_path: Path) -> None:
+    assert session(recording, tmp_path, objective="registers").run() == 0
+    best = read(tmp_path / "best.json")
+    # Nothing has fewer registers than the program as built; of equal ones, the fastest wins.
+    assert best["values"] == {"registers": [29.0, 29.0]}
+    assert best["config"]["specialize"] is True
+
+
+def test_an_objective_without_values_ends_the_search(recording: Path, tmp_path: Path) -> None:
+    run = session(recording, tmp_path, objective="spills")
+    assert run.run() == 3
+    assert "--objective is 'spills', but code for" in run.error
+
+
 def test_hopeless_configurations_are_measured_only_shortly(recording: Path, tmp_path: Path) -> None:
     executor = FakeExecutor()
     session(recording, tmp_path, executor).run()

@@ -17,7 +17,7 @@ from mneme.session.events import TuneListener
 from mneme.session.final_round import FinalRound, median_interval
 from mneme.session.options import TuneOptions
 from mneme.session.policy import final_iterations
-from mneme.session.trials import Candidate, CompletedCandidate
+from mneme.session.trials import Candidate, CompletedCandidate, check_objectives
 from mneme.session.winner import name_winner, pareto_front
 from tune_parts import FakeExecutor, measured, recorded_launch, steady
 
@@ -201,6 +201,36 @@ def test_another_objective_decides() -> None:
         steady, trial(0, 40_000, config(1)), trial(1, 90_000, config(3)), objective="registers"
     )
     assert found.best.done.candidate.trial == 1
+
+
+def test_of_equal_ones_the_fastest_wins() -> None:
+    slow, fast = config(3, min_blocks_per_sm=1), config(3, min_blocks_per_sm=2)
+    more = [trial(n, 50_000 + n, config(3, max_threads=n)) for n in range(2, 9)]
+
+    def answer(what: ExperimentConfiguration) -> ExperimentResult:
+        return measured(what, [30_000 if what == fast else 60_000])
+
+    trials = [trial(0, 90_000, slow), *more, trial(1, 30_000, fast)]
+    assert winner(answer, *trials, objective="registers").best.done.candidate.trial == 1
+
+
+@pytest.mark.parametrize(("nanoseconds", "number"), [(100_000, -1), (60_000, 0)])
+def test_the_program_as_built_loses_to_equal_ones_that_are_faster(
+    nanoseconds: int, number: int
+) -> None:
+    same = config(0, grid=dim3(8))
+
+    def answer(what: ExperimentConfiguration) -> ExperimentResult:
+        return measured(what, [nanoseconds if what == same else 100_000])
+
+    found = winner(answer, trial(0, nanoseconds, same), objective="registers")
+    assert found.best.done.candidate.trial == number
+
+
+def test_an_objective_that_the_device_does_not_say_is_refused() -> None:
+    check_objectives(BASELINE, ["registers", "code-size"])
+    with pytest.raises(InvalidArgument, match="is 'spills', but code for .* has none"):
+        check_objectives(BASELINE, ["time", "spills"])
 
 
 def test_the_front_holds_what_nothing_beats() -> None:

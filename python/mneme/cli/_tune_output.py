@@ -270,6 +270,7 @@ def summary(outcome: Outcome) -> list[str]:
     if best is baseline:
         said = f": {gain.ratio:.3f}x, 95 % [{gain.low:.3f}, {gain.high:.3f}]" if gain.rounds else ""
         lines.append(f"no significant gain over {_compared_with(baseline)}{said}")
+        lines += _values(outcome)
     else:
         base = baseline.metric or 0.0
         lines.append(
@@ -282,12 +283,23 @@ def summary(outcome: Outcome) -> list[str]:
             if gain.significant
             else f"{gain.ratio:.3f}x in replays, no significant gain in production: {expected}"
         )
+        lines += _values(outcome)
         lines += [f"  {text}" for text in differences(baseline, best)]
     if outcome.near is not None:
         lines.append(outcome.near.sentence())
     lines.append(f"results: {outcome.directory}")
     lines.append(f"look at them: mneme report {outcome.directory}")
     return lines if best is baseline else [*lines, *_how_to_use(outcome, baseline, best, gain)]
+
+
+def _values(outcome: Outcome) -> list[str]:
+    """Return what other objectives than time came to."""
+    found = outcome.details.get("values") or {}
+    return [f"{name}: {_number(old)} -> {_number(new)}" for name, (old, new) in found.items()]
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.6g}"
 
 
 def _how_to_use(

@@ -165,6 +165,11 @@ class Exporter:
         }
         if finalist.contender is not None:
             content["contender"] = _standing(finalist.contender, built)
+        content["values"] = {
+            name: [objective_value(one, name) for one in (baseline, best.done)]
+            for name in self._options.objectives
+            if name not in ("time", "speedup")
+        }
         if len(self._options.objectives) > 1:
             content["objectives"] = list(self._options.objectives)
             content["pareto"] = [self._pareto_entry(done) for done in finalist.pareto]

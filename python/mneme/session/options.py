@@ -23,7 +23,7 @@ __all__ = ["ALL_MODELS", "AUTO", "OBJECTIVES", "TuneOptions"]
 AUTO = "auto"
 """The sampler that is a portfolio of ways to search."""
 
-OBJECTIVES = ("time", "speedup", "registers", "code-size", "compile-time")
+OBJECTIVES = ("time", "speedup", "registers", "spills", "code-size", "compile-time")
 """What can be searched for."""
 
 ENUMERATING_SAMPLERS = ("grid", "exhaustive")
@@ -105,7 +105,7 @@ class TuneOptions(SearchedCodeTexts, SearchedCodeFiles, SearchedCodeNumbers):
     objective: str | Sequence[str] = option(
         "time",
         _SEARCH,
-        "time, speedup, registers, code-size, compile-time; several give a Pareto front.",
+        "time, speedup, registers, spills, code-size, compile-time; several give a Pareto front.",
         metavar="NAME",
     )
 

@@ -35,7 +35,7 @@ from mneme.session.policy import (
 )
 from mneme.session.probes import Probes
 from mneme.session.studies import make_search
-from mneme.session.trials import Candidate, CompletedCandidate
+from mneme.session.trials import Candidate, CompletedCandidate, check_objectives
 from mneme.session.winner import Finalist, finalists, keeps_launch, name_winner
 
 if TYPE_CHECKING:
@@ -150,6 +150,7 @@ class SessionRun:
         built = self._as_built(baseline, (stored or {}).get("as_built"))
         if self._options.baseline_only:
             return self._end("baseline_only", built, None)
+        check_objectives(baseline, self._options.objectives)
         self._adapt()
         if self._options.times_everything:
             warm = cold = self._seconds_of_a_launch(baseline, is_cold=False)
@@ -179,8 +180,7 @@ class SessionRun:
         finalist = name_winner(
             self._executor, self._options, self._instance, built, trials, self._listener
         )
-        elapsed = time.monotonic() - self._began
-        seconds = min(_SHORTENING_SECONDS, _SHORTENING_PART * elapsed)
+        seconds = min(_SHORTENING_SECONDS, _SHORTENING_PART * (time.monotonic() - self._began))
         if told := drop_idle_passes(self._executor, finalist, seconds):
             self._store.log(told)
             self._listener.note(told)

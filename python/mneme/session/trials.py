@@ -10,7 +10,7 @@ from mneme.errors import InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "FAILURES",
@@ -18,6 +18,7 @@ __all__ = [
     "ROUNDING",
     "Candidate",
     "CompletedCandidate",
+    "check_objectives",
     "classify_result",
     "measured_times",
     "metric_value",
@@ -234,8 +235,23 @@ def objective_value(done: CompletedCandidate, objective: str) -> float | None:
     values: dict[str, float | None] = {
         "time": done.metric,
         "speedup": done.speedup,
-        "registers": float(result.reg_usage),
+        "registers": float(result.reg_usage) or None,
+        "spills": None if result.spill_bytes is None else float(result.spill_bytes),
         "code-size": float(result.obj_size),
         "compile-time": result.preprocess_ir_time + result.opt_time + result.codegen_time,
     }
     return values[objective]
+
+
+def check_objectives(baseline: CompletedCandidate, objectives: Sequence[str]) -> None:
+    """Refuse objectives of which the device says nothing.
+
+    Raises:
+        InvalidArgument: Naming the first.
+    """
+    for objective in objectives:
+        if objective_value(baseline, objective) is None:
+            raise InvalidArgument(
+                f"--objective is '{objective}', but code for {baseline.result.device} has none; "
+                "time, code-size and compile-time are known everywhere"
+            )

@@ -102,7 +102,7 @@ def name_winner(  # noqa: PLR0913, PLR0917 - everything that decides
     )
     standing = rounds.choose(chosen)
     if not _is_about_time(options):
-        standing.sort(key=lambda one: _rank(one, options))
+        standing.sort(key=lambda one: _rank(one, options))  # of equals, the fastest
     first = _first(rounds, standing)
     unchanged = [one for one in standing if keeps_launch(one.candidate.config, recorded)]
     if first is not None and unchanged and unchanged[0] is first.done:
@@ -138,7 +138,12 @@ def _is_better(options: TuneOptions, baseline: CompletedCandidate) -> Callable[[
     if _is_about_time(options):
         return lambda one: one.gain.is_seen
     to_beat = _rank(baseline, options)
-    return lambda one: _rank(one.done, options) < to_beat
+
+    def is_better(one: Standing) -> bool:
+        rank = _rank(one.done, options)
+        return rank < to_beat or (rank == to_beat and one.gain.is_seen)
+
+    return is_better
 
 
 def _is_about_time(options: TuneOptions) -> bool:
@@ -162,7 +167,7 @@ def _ranked(
     about_time = _is_about_time(options)
     found: dict[object, CompletedCandidate] = {_identity(baseline): baseline}
     usable = [one for one in trials if one.is_verified and one.metric]
-    for done in sorted(usable, key=lambda one: _rank(one, options)):
+    for done in sorted(usable, key=lambda one: (_rank(one, options), one.metric)):
         is_slow = done.result.stopped_early or (done.metric or 0.0) > limit
         if not (about_time and is_slow):
             found.setdefault(_identity(done), done)
