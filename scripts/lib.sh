@@ -54,7 +54,7 @@ python_docs_packages=(
   'sphinx>=8.1' 'furo>=2024.8.6' 'myst-parser>=4' 'sphinx-copybutton>=0.5.2' 'sphinxcontrib-moderncmakedomain>=3.29'
 )
 python_test_packages=(
-  'dask[distributed]>=2024.1' 'dask-jobqueue>=0.9' 'cryptography>=42' 'ray[client]>=2.40' 'backports.zstd>=1' 'psycopg[binary]>=3.1' 'types-PyYAML' 'meson>=1.3' 'markdown-it-py>=3'
+  'dask[distributed]>=2024.1' 'dask-jobqueue>=0.9' 'cryptography>=42' 'ray[client]>=2.40' 'backports.zstd>=1; python_version < "3.14"' 'psycopg[binary]>=3.1' 'types-PyYAML' 'meson>=1.3' 'markdown-it-py>=3'
   'pytest-xdist>=3.6' 'mpi4py>=4' 'pandas>=2.1' 'pyarrow>=15' 'polars>=1' 'duckdb>=1' 'gymnasium>=1' 'nvtx>=0.2'
 )
 # What scripts/wheel and scripts/gpu-bundle use.

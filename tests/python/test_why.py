@@ -346,6 +346,21 @@ def test_variants_and_the_programs_own_configuration_are_taken() -> None:
 
 
 @needs_native
+def test_different_configurations_of_one_name_are_refused() -> None:
+    same = ("--variant", "a=--codegen-opt 1", "--variant", "a=--codegen-opt 2")
+    done = explained(GOLDEN, "walk@1", *same, "--arch", "cpu")
+    assert done.returncode == ExitCode.INVALID_CONFIGURATION
+    assert "different configurations are called 'a'; give each a name of its own" in done.stderr
+
+
+@needs_native
+@pytest.mark.compile
+def test_what_is_named_twice_has_a_number() -> None:
+    found = told(GOLDEN, "walk@1", "default<O1>", "default<O1>", "--arch", "cpu")
+    assert [one["name"] for one in found["configurations"]] == ["default<O1>", "default<O1> (2)"]
+
+
+@needs_native
 @pytest.mark.compile
 def test_a_page_is_written_that_needs_no_network(tmp_path: Path) -> None:
     page = tmp_path / "why.html"

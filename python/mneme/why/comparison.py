@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import (
@@ -265,7 +265,8 @@ def explain_builds(
 
     Raises:
         CompileFailed: If none can be compiled; or what else kept the first of them.
-        InvalidArgument: For an unknown target or option, and for more than eight configurations.
+        InvalidArgument: For an unknown target or option, for more than eight configurations, and
+            for different ones of one name.
     """
     if len(ways) > _MOST_WAYS:
         raise InvalidArgument(
@@ -274,7 +275,7 @@ def explain_builds(
     record = RecordedExecution.from_json(database)
     builds: list[Build] = []
     failed: list[tuple[str, MnemeError]] = []
-    for way in ways:
+    for way in _told_apart(ways):
         try:
             builds.append(build(way, database, record_id, target, timeout))
         except (CompileFailed, BackendUnavailable, Unsupported) as error:
@@ -289,3 +290,23 @@ def explain_builds(
         builds=builds,
         failed=[(name, str(reason)) for name, reason in failed],
     )
+
+
+def _told_apart(ways: Sequence[Way]) -> list[Way]:
+    """Return configurations with names of their own: what is named twice has a number.
+
+    Raises:
+        InvalidArgument: If different ones have one name.
+    """
+    known: dict[str, Way] = {}
+    found: list[Way] = []
+    for way in ways:
+        same = known.setdefault(way.name, way)
+        if same.configuration != way.configuration:
+            raise InvalidArgument(
+                f"different configurations are called '{way.name}'; give each a name of its own "
+                "with --variant NAME=OPTIONS"
+            )
+        count = sum(one.name == way.name for one in ways[: len(found)])
+        found.append(replace(way, name=f"{way.name} ({count + 1})") if count else way)
+    return found
