@@ -143,7 +143,7 @@ int launchLoaded(const LoadedLaunch& launch, const Next& next) {
     return next();
   const auto [kernel, info] = session->findKernel(launch.function);
   if (!info || !info->blob)
-    return watchUnrecorded(kernel ? kWithoutIr : kUnknown, launch.function, next);
+    return watchUnreadable(kernel ? kWithoutIr : kUnknown, launch.function, next);
   std::vector<void*> unpacked;
   if (!launch.args && !unpackArguments(launch.extra, info->blob->args, unpacked))
     return next(); // the vendor has to say what is wrong

@@ -9,14 +9,13 @@
 
 namespace mneme::record {
 
-// Notes about kernels whose code is not known.
+// Notes about kernels whose code is not known (Session::noteKernelOnce()).
 inline constexpr const char* kUnknown =
-    "a kernel was launched by a handle that the recorder has not seen made; it is not recorded";
-inline constexpr const char* kNotBuilt =
-    "a kernel of code that was not built with mneme was launched; it is not recorded";
+    "it was launched by a handle that the recorder has not seen made, and is not recorded";
+inline constexpr const char* kNotBuilt = "it was not built with mneme, and is not recorded";
 inline constexpr const char* kWithoutIr =
-    "a kernel of code that the program loaded itself, which carries no mneme IR, was launched; it "
-    "is not recorded (compile the code with mneme-cxx)";
+    "its code, which the program loaded itself, carries no mneme IR, and it is not recorded "
+    "(compile the code with mneme-cxx)";
 
 /// A library is loaded for all contexts, and has a module in each. Both have kernels.
 enum class CodeKind { Module, Library };

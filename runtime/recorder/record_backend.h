@@ -116,6 +116,10 @@ public:
   /// for a handle that is not a stream: the vendor's function then reports the error.
   virtual Capturing capturing(void* stream) noexcept { return Capturing::No; }
 
+  /// Returns the mangled name of a kernel that the vendor knows by this handle; empty if it does
+  /// not tell.
+  virtual std::string nameOf(const void* kernel) { return ""; }
+
   /// Returns the address of the device variable with this shadow in the host program; null if it
   /// has none.
   virtual void* addressOf(const void* hostShadow) noexcept { return nullptr; }

@@ -315,6 +315,14 @@ int watchUnrecorded(const char* what, const void* key, const Next& next) {
   return next();
 }
 
+int watchUnreadable(const char* why, const void* function, const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  if (Session* session = guard.session(); session && session->isActive())
+    session->noteKernelOnce(why, function);
+  return status;
+}
+
 bool isServed(const void* pointer) noexcept {
   Session* session = Session::existing();
   return session && session->memory() && session->memory()->isServed(pointer);

@@ -83,6 +83,9 @@ bool isCapturingAny() noexcept;
 /// Passes on work that the recorder cannot record; `what` names it in the summary, once for each
 /// `key`.
 int watchUnrecorded(const char* what, const void* key, const Next& next);
+/// The same for the launch of a kernel whose code is not known. It is named after its launch, which
+/// has loaded it.
+int watchUnreadable(const char* why, const void* function, const Next& next);
 
 /// Whether an allocation in this stream becomes part of a graph, or is invalid so that the vendor
 /// refuses it. Never true for the default stream.

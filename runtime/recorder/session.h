@@ -97,6 +97,8 @@ public:
     std::shared_ptr<const KernelInfo> info;
   };
   FoundKernel findKernel(const void* function) noexcept;
+  /// Returns the mangled name of a kernel; empty if nobody tells.
+  std::string nameOf(const void* function);
 
   /// Whether the vendor serves allocations now because the program may share them with other
   /// processes. The summary mentions it.
@@ -120,6 +122,8 @@ public:
   void note(const std::string& reason) noexcept;
   /// Like note(), but only at the first call with this key.
   void noteOnce(const char* reason, const void* key) noexcept;
+  /// The same about a kernel, by its name where somebody knows one. `reason` follows a colon.
+  void noteKernelOnce(const char* reason, const void* function) noexcept;
 
   /// Begins a section of the program's (recorded_sections.h): its number, or 0 in a process that
   /// does not record, or -1, with a notice, if its filter or directory is not one.

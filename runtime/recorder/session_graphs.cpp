@@ -57,7 +57,7 @@ void readNode(Session& session, const GraphFunctions& functions, GraphNode& node
       node.kernel = std::move(kernel);
     return;
   }
-  session.noteOnce(why, function);
+  session.noteKernelOnce(why, function);
 }
 
 /// Whether the kernel runs on another device than its graph's stream.
@@ -73,7 +73,7 @@ bool isElsewhere(const GraphFunctions& functions, const NodeKernel& kernel, void
 bool Session::countUnrecorded(const void* function) {
   const auto [handle, info] = findKernel(function);
   if (!info || !info->blob) {
-    noteOnce(handle ? kWithoutIr : kNotBuilt, function);
+    noteKernelOnce(handle ? kWithoutIr : kNotBuilt, function);
     return false;
   }
   launches_.fetch_add(1, std::memory_order_relaxed);

@@ -1,4 +1,5 @@
 // Room recorder: code that the program loads itself, as the session sees it.
+#include "runtime/core/base/demangled.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/sentence.h"
 #include "runtime/recorder/session.h"
@@ -61,6 +62,30 @@ Session::FoundKernel Session::findKernel(const void* function) noexcept {
   } catch (const std::exception& error) {
     note(sentence("a launch could not be recorded: ", error.what()));
     return {};
+  }
+}
+
+std::string Session::nameOf(const void* function) {
+  const void* alias = loaded_.behindAlias(function);
+  const void* kernel = alias ? alias : function;
+  if (const auto loaded = loaded_.find(kernel))
+    return loaded->name;
+  const char* name = nullptr;
+  if (mneme_rt_find_kernel(kernel, nullptr, &name) && name)
+    return name;
+  return backend_.nameOf(kernel);
+}
+
+void Session::noteKernelOnce(const char* reason, const void* function) noexcept {
+  try {
+    {
+      const std::lock_guard lock(notesMutex_);
+      if (!notedOnce_.insert(function).second)
+        return;
+    }
+    const std::string name = nameOf(function);
+    note((name.empty() ? "a kernel" : "kernel '" + demangled(name) + "'") + ": " + reason);
+  } catch (const std::exception&) { // no memory for a note: the application matters more
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/core/base/last_error.h"
 #include "runtime/devices/cuda/application.h"
 
 namespace mneme::record {
@@ -19,6 +20,19 @@ Capturing capturingBy(int result, int captureStatus) noexcept {
                           result == contextIsDestroyed ||
                           (result >= firstOfCapture && result <= lastOfCapture);
   return isOfStream ? Capturing::Yes : Capturing::Failed;
+}
+
+std::string nameByCuda(const void* kernel) {
+  using Ask = int (*)(const char** name, const void* kernel);
+  using Status = int (*)();
+  const KeepsLastError keeps(find<Status>("cudaPeekAtLastError"), find<Status>("cudaGetLastError"));
+  // Each refuses the handles that another one takes.
+  for (const char* function : {"cudaFuncGetName", "cuFuncGetName", "cuKernelGetName"}) {
+    const char* name = nullptr;
+    if (const auto ask = find<Ask>(function); ask && ask(&name, kernel) == 0 && name)
+      return name;
+  }
+  return "";
 }
 
 LaunchTraits traitsByAttributes(const mneme_launch& launch) noexcept {

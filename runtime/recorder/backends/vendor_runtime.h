@@ -55,6 +55,9 @@ inline constexpr std::array kFunctionsAcrossGrids = {kCudaFunctionsAcrossGrids[0
 /// Implements Backend::capturing() from the result and status of the vendor's function.
 Capturing capturingBy(int result, int captureStatus) noexcept;
 
+/// Implements Backend::nameOf() by CUDA's functions, of which CUDA 12.3 was the first to have some.
+std::string nameByCuda(const void* kernel);
+
 /// Implements Backend::traitsOf() from the attributes of a launch.
 LaunchTraits traitsByAttributes(const mneme_launch& launch) noexcept;
 

@@ -175,6 +175,8 @@ public:
     return capturingBy(result, status);
   }
 
+  std::string nameOf(const void* kernel) override { return nameByCuda(kernel); }
+
   void* addressOf(const void* hostShadow) noexcept override {
     void* address = nullptr;
     return firstSuccess<&Runtime::symbolAddress>(&address, hostShadow) == 0 ? address : nullptr;

@@ -122,6 +122,8 @@ public:
   }
   Capturing capturing(void* stream) noexcept override;
 
+  std::string nameOf(const void* kernel) override { return nameByCuda(kernel); }
+
   void* addressOf(const void* hostShadow) noexcept override {
     const KeepsLastError keeps = keepLastError();
     void* address = nullptr;
