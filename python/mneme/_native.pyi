@@ -271,6 +271,17 @@ def pass_plugin(path: str) -> str:
         InvalidArgument: If there is no such file, or its path has a ':'.
     """
 
+def pinned_file(path: str, what: str) -> str:
+    """Return the absolute path of a file, '@' and the hash of its content.
+
+    Args:
+        path: The file.
+        what: What it is, for messages.
+
+    Raises:
+        InvalidArgument: If there is no such file.
+    """
+
 def compile_ir(
     modules: list[bytes],
     kernel: str,

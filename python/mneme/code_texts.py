@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mneme.errors import InvalidArgument, MnemeError
 from mneme.knobs import CODE_TEXTS
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SearchedCodeFiles",
+    "assembler_option",
+    "assembler_words",
     "compiler_text",
     "plugin_files",
     "plugin_names",
@@ -26,6 +29,8 @@ __all__ = [
 ]
 
 _SPACE = "Search space"
+# ptxas's advanced controls: the content of a file decides on the code.
+_CONTROLS: Final = re.compile("(-{1,2}apply-controls=)(.+)", re.DOTALL)
 
 
 @dataclass(kw_only=True)
@@ -52,6 +57,11 @@ class SearchedCodeFiles:
         "Another LLVM to choose, of 'mneme compiler ls'; may be repeated.",
         metavar="LLVM",
     )
+
+
+def assembler_words(options: str) -> list[str]:
+    """Return a configuration's options of ptxas as ptxas takes them, without hashes of files."""
+    return [_CONTROLS.sub(lambda one: one[1] + path_in(one[2]), each) for each in options.split()]
 
 
 def plugin_files(files: Iterable[str]) -> str:
@@ -93,14 +103,41 @@ def shown_text(knob: CodeText, value: str) -> str:
         return _compiler_name(value) if value else "mneme's"
     if knob.key == "pass_plugins":
         value = plugin_names(value)
+    if knob.key == "assembler_options":
+        value = " ".join(_CONTROLS.sub(_without_place, one) for one in value.split())
     return value or "none"
+
+
+def _without_place(found: re.Match[str]) -> str:
+    return found[1] + path_in(found[2]).rpartition("/")[2]
+
+
+def assembler_option(option: str) -> str:
+    """Return an option of ptxas as configurations have it: a file of controls with its hash.
+
+    Raises:
+        InvalidArgument: If there is no such file, or its path has a blank.
+    """
+    found = _CONTROLS.fullmatch(option)
+    if found is None or hash_in(found[2]):
+        return option
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    file = _native.pinned_file(found[2], "file of controls")
+    if re.search(r"\s", file):
+        raise InvalidArgument(
+            f"the path of the file of controls '{path_in(file)}' has a blank, which divides "
+            "options; move the file elsewhere"
+        )
+    return found[1] + file
 
 
 def taken_texts(told: Mapping[str, Iterable[str] | None]) -> dict[str, str]:
     """Return the values of CODE_TEXTS by key, of what repeated options said.
 
     Raises:
-        InvalidArgument: As `plugin_files` and `compiler_text`, and for an option without a name.
+        InvalidArgument: As `plugin_files`, `compiler_text` and `assembler_option`, and for an
+            option without a name.
     """
     found = {}
     for one in CODE_TEXTS:
@@ -114,6 +151,8 @@ def taken_texts(told: Mapping[str, Iterable[str] | None]) -> dict[str, str]:
         for part in parts:
             if not part.strip(" -"):
                 raise InvalidArgument(f"{one.option} is '{part}', which is not an option")
+        if one.key == "assembler_options":
+            parts = [assembler_option(part.strip()) for part in parts]
         found[one.key] = one.between.join(part.strip() for part in parts)
     return found
 

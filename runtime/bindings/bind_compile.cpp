@@ -15,6 +15,7 @@
 #include "runtime/compiler/service/pass_plugin_files.h"
 #include "runtime/compiler/service/service.h"
 #include "runtime/core/base/hash.h"
+#include "runtime/core/base/pinned_file.h"
 #include "runtime/replay/recorded_code.h"
 
 namespace mneme::bindings {
@@ -143,6 +144,7 @@ void bindCompile(py::module_& module) {
       "ir_to_bitcode",
       [](const py::bytes& ir) { return toBytes(compile::irToBitcode(fromBytes(ir))); }, arg("ir"));
   module.def("pass_plugin", &compile::passPluginText, arg("path"));
+  module.def("pinned_file", &pinnedText, arg("path"), arg("what"));
   module.def("other_compiler", &compile::compilerText, arg("path"));
   const Dims one = {1, 1, 1};
   module.def("cache_directory", &cacheDirectory);

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from launch_samples import GPU, kernel
-from mneme.code_texts import compiler_text, plugin_files, plugin_names, shown_text, taken_texts
+from mneme.code_texts import (
+    assembler_option,
+    assembler_words,
+    compiler_text,
+    plugin_files,
+    plugin_names,
+    shown_text,
+    taken_texts,
+)
 from mneme.errors import InvalidArgument
 from mneme.install.paths import library
 from mneme.knobs import CODE_TEXTS
@@ -165,8 +174,39 @@ def test_repeated_options_become_the_texts_of_a_configuration() -> None:
     assert ptxas.options("") == []
 
 
+def test_a_file_of_controls_has_the_hash_of_its_content(tmp_path: Path) -> None:
+    file = tmp_path / "fast.acf"
+    file.write_text("one")
+    told = taken_texts({"assembler_options": [f"--apply-controls={file}"]})
+    first = told["assembler_options"]
+    assert re.fullmatch(re.escape(f"--apply-controls={file.resolve()}@") + "[0-9a-f]{16}", first)
+    assert taken_texts({"assembler_options": [first]})["assembler_options"] == first
+    file.write_text("two")
+    assert assembler_option(f"--apply-controls={file}") not in (first, f"--apply-controls={file}")
+    assert assembler_option("--def-load-cache=cg") == "--def-load-cache=cg"
+    assert assembler_words(f"-w {first}") == ["-w", f"--apply-controls={file.resolve()}"]
+    with pytest.raises(InvalidArgument, match="there is no file of controls '/no.acf'"):
+        assembler_option("--apply-controls=/no.acf")
+    blank = tmp_path / "a b.acf"
+    blank.touch()
+    with pytest.raises(InvalidArgument, match="has a blank, which divides options"):
+        assembler_option(f"-apply-controls={blank}")
+
+
+def test_files_of_controls_are_a_dimension_of_a_search(tmp_path: Path) -> None:
+    files = [tmp_path / "one.acf", tmp_path / "two.acf"]
+    for number, file in enumerate(files):
+        file.write_text(str(number))
+    named = ",".join(map(str, files))
+    found = drawn(assembler_choices=[f"--apply-controls={named}"])
+    wanted = {assembler_option(f"--apply-controls={file}") for file in files}
+    assert {one.assembler_options for one in found} == {"", *wanted}
+
+
 def test_values_are_shown_without_directories_and_hashes() -> None:
-    plugins, llvm, options, _ = CODE_TEXTS
+    plugins, llvm, options, ptxas = CODE_TEXTS
+    controls = "-w --apply-controls=/opt/fast.acf@0123456789abcdef"
+    assert shown_text(ptxas, controls) == "-w --apply-controls=fast.acf"
     plugin = "/opt/passes/mine.so@0123456789abcdef"
     assert [shown_text(plugins, one) for one in ("", plugin)] == ["none", "mine.so"]
     assert [shown_text(llvm, one) for one in ("", "/a/lib.so@0123456789abcdef")] == [

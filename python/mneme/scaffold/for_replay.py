@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.code_texts import plugin_files
+from mneme.code_texts import assembler_words, plugin_files
 from mneme.errors import InvalidArgument
 from mneme.pipelines.structurizing import with_what_structurizecfg_needs
 from mneme.pipelines.unrolling import split_behind_unrolling
@@ -145,7 +145,7 @@ def _options_of_tools(options: Mapping[str, Any], plugin: str) -> dict[str, list
 
     llvm = [f"-{one.lstrip('-')}" for one in str(options["llvm_options"]).split()]
     _native.check_passes("", plugin, " ".join(llvm))
-    ptxas = str(options["assembler_options"]).split()
+    ptxas = assembler_words(str(options["assembler_options"]))
     for one in ptxas:
         if not re.fullmatch(r"--?\w[\w=,.+:/-]*", one, re.ASCII):
             raise InvalidArgument(f"--assembler-options has '{one}', which is not an option")

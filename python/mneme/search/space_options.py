@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from mneme.arguments import argument_paths
-from mneme.code_texts import compiler_text, plugin_files, taken_texts
+from mneme.code_texts import assembler_option, compiler_text, plugin_files, taken_texts
 from mneme.errors import InvalidArgument
 from mneme.knobs import CODE_NUMBERS, CODE_TEXTS, SearchedCodeNumbers, SearchedCodeTexts
 from mneme.search.code_choices import check_llvm_options, option_choices, plugin_choices
@@ -263,7 +263,8 @@ class SpaceOptions(SearchedCodeTexts, SearchedCodeNumbers):
         """Return fixed options, and choices by name, by field of configurations: LLVM's, ptxas's.
 
         Raises:
-            InvalidArgument: If LLVM, with the plugins, does not have an option or a value.
+            InvalidArgument: If LLVM, with the plugins, does not have an option or a value, or a
+                file of ptxas's controls is missing.
         """
         texts = [one for one in CODE_TEXTS if not one.has_files]
         fixed = taken_texts({one.key: _listed(getattr(self, one.key)) for one in texts})
@@ -271,6 +272,8 @@ class SpaceOptions(SearchedCodeTexts, SearchedCodeNumbers):
             one.key: option_choices(one.choice_option, _listed(getattr(self, one.choices)))
             for one in texts
         }
+        for values in choices["assembler_options"].values():
+            values[:] = map(assembler_option, values)
         of_llvm = chain(*choices["llvm_options"].values())
         check_llvm_options([fixed["llvm_options"], *of_llvm], self.plugins())
         return {key: (fixed[key], choices[key]) for key in choices}

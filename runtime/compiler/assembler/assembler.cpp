@@ -3,10 +3,14 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "runtime/compiler/assembler/remembering.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/core/base/pinned_file.h"
 
 namespace mneme::compile {
 namespace {
@@ -24,6 +28,7 @@ constexpr std::array kRefused = {
     Refusal{"output-file", kNoFiles},
     Refusal{"options-file", kNoFiles},
     Refusal{"optf", kNoFiles},
+    Refusal{"query-controls", kNoFiles},
     Refusal{"input-as-string", kNoFiles},
     Refusal{"ias", kNoFiles},
     Refusal{"arch", "the target says it"},
@@ -44,6 +49,19 @@ constexpr std::array kRefused = {
     Refusal{"version-ls", kNoText},
 };
 
+// ptxas's advanced controls: a file, whose content decides on the code.
+constexpr std::string_view kControls = "apply-controls";
+
+/// What stands behind "--apply-controls="; nothing for other options.
+std::optional<std::string_view> controlsIn(std::string_view option) {
+  const size_t first = option.find_first_not_of('-');
+  const size_t equals = option.find('=');
+  if (first == option.npos || equals == option.npos ||
+      option.substr(first, equals - first) != kControls)
+    return std::nullopt;
+  return option.substr(equals + 1);
+}
+
 void checkOption(const std::string& option) {
   const size_t first = option.find_first_not_of('-');
   if (option.front() != '-' || first == std::string::npos || first > 2)
@@ -60,6 +78,13 @@ void checkOption(const std::string& option) {
   if (isLevel)
     throw Error(ErrorCode::InvalidArgument,
                 "assembler option '" + option + "' cannot be given: use the code generation level");
+  const auto controls = controlsIn(option);
+  if (controls ? !pinnedFileIn(*controls).contentHash : name == kControls)
+    throw Error(ErrorCode::InvalidArgument,
+                "assembler option '" + option +
+                    "' has to say which content the file has, as "
+                    "'--apply-controls=FILE@<16 digits>'; --ptxas=--apply-controls=FILE and "
+                    "mneme.code_texts.assembler_option() add that");
 }
 
 } // namespace
@@ -72,6 +97,20 @@ std::vector<std::string> checkedOptions(const char* text) {
     options.push_back(word);
   }
   return options;
+}
+
+std::string optionForTool(const std::string& option) {
+  const auto controls = controlsIn(option);
+  if (!controls)
+    return option;
+  const PinnedFile file = pinnedFileIn(*controls);
+  const auto present = hashOfFile(file.path);
+  if (present && file.contentHash && *present != *file.contentHash)
+    throw Error(ErrorCode::InvalidArgument,
+                "the file '" + file.path +
+                    "' of assembler controls has changed since it was named; name it again with "
+                    "--ptxas=--apply-controls=FILE");
+  return option.substr(0, option.size() - controls->size()) + file.path;
 }
 
 std::shared_ptr<const Assembler> openAssembler(const AssemblerTool& tool) {

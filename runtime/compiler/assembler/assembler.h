@@ -57,9 +57,14 @@ public:
 /// \throws Error{BackendUnavailable} if it exists but does not work.
 std::shared_ptr<const Assembler> openAssembler(const AssemblerTool& tool);
 
-/// Splits `text` at blanks. \throws Error{InvalidArgument} for an option that names files, changes
-/// the kind of output or the machine, or conflicts with other fields of a request.
+/// Splits `text` at blanks. \throws Error{InvalidArgument} for an option that names files to write,
+/// changes the kind of output or the machine, or conflicts with other fields of a request, and for
+/// a file of controls without the hash of its content.
 std::vector<std::string> checkedOptions(const char* text);
+
+/// A checked option as the tool takes it: "--apply-controls=FILE@HASH", as configurations have it,
+/// without the hash. \throws Error{InvalidArgument} if the content of the file is another one.
+std::string optionForTool(const std::string& option);
 
 /// Both tools, as openAssembler() makes them. \throws Error{BackendUnavailable}
 std::shared_ptr<const Assembler> openPtxas(const std::string& path);

@@ -133,7 +133,7 @@ public:
     if (request.maxRegisters != 0)
       options.push_back("-maxrregcount=" + std::to_string(request.maxRegisters));
     for (const std::string& option : request.options)
-      options.push_back("-Xptxas=" + option);
+      options.push_back("-Xptxas=" + optionForTool(option));
     Link link(functions_, options);
     Assembly assembly;
     if (link.addPtx(request.ptx) && link.complete())

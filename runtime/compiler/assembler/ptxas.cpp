@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "runtime/compiler/assembler/assembler.h"
 #include "runtime/compiler/assembler/subprocess.h"
@@ -46,7 +47,8 @@ public:
                                           "-O" + std::to_string(request.optLevel)};
     if (request.maxRegisters != 0)
       arguments.push_back("--maxrregcount=" + std::to_string(request.maxRegisters));
-    arguments.insert(arguments.end(), request.options.begin(), request.options.end());
+    std::transform(request.options.begin(), request.options.end(), std::back_inserter(arguments),
+                   optionForTool);
     arguments.insert(arguments.end(), {kProgramInput, "-o", kProgramOutput});
     ProgramResult result = runProgram(path_, arguments, request.ptx, kTimeoutSeconds);
     throwIfFailed(result, request);

@@ -1,56 +1,32 @@
 #include "runtime/compiler/service/pass_plugin_files.h"
 
-#include <filesystem>
-#include <optional>
 #include <string_view>
 
 #include "runtime/core/base/error.h"
-#include "runtime/core/base/file.h"
 #include "runtime/core/base/hash.h"
-#include "runtime/core/base/own_descriptors.h"
+#include "runtime/core/base/pinned_file.h"
 
 namespace mneme::compile {
 namespace {
 
 constexpr char kBetween = ':';
-constexpr size_t kHashDigits = 16;
-
-uint64_t hashOfFile(const std::string& path) {
-  return hash64(apart([&] { return readFile(path); }));
-}
-
-std::optional<uint64_t> hashIfThere(const std::string& path) {
-  try {
-    return hashOfFile(path);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
 
 PassPlugin pluginOf(std::string_view text) {
-  const size_t digits = text.size() > kHashDigits ? text.size() - kHashDigits : 0;
-  const std::string_view hash = text.substr(digits);
-  const bool isPinned = digits > 1 && text[digits - 1] == '@' &&
-                        hash.find_first_not_of("0123456789abcdef") == hash.npos;
-  if (isPinned)
-    return {std::string(text.substr(0, digits - 1)), std::stoull(std::string(hash), nullptr, 16)};
-  const std::string path(text);
-  return {path, hashIfThere(path).value_or(hash64(path))};
+  PinnedFile file = pinnedFileIn(text);
+  if (!file.contentHash)
+    file.contentHash = hashOfFile(file.path).value_or(hash64(file.path));
+  return {file.path, *file.contentHash};
 }
 
 } // namespace
 
 std::string passPluginText(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const std::string found = fs::canonical(path, error).string();
-  if (error || !fs::is_regular_file(found))
-    throw Error(ErrorCode::InvalidArgument, "there is no pass plugin '" + path + "'");
-  if (found.find(kBetween) != found.npos)
+  const std::string text = pinnedText(path, "pass plugin");
+  if (text.find(kBetween) != text.npos)
     throw Error(ErrorCode::InvalidArgument,
-                "the path of the pass plugin '" + found +
+                "the path of the pass plugin '" + pinnedFileIn(text).path +
                     "' has a ':', which divides paths; move the file elsewhere");
-  return found + "@" + toHex(hashOfFile(found));
+  return text;
 }
 
 std::vector<PassPlugin> passPluginsIn(const std::string& text) {
@@ -74,7 +50,7 @@ std::string namesOf(const std::vector<PassPlugin>& plugins) {
 
 void checkUnchanged(const std::vector<PassPlugin>& plugins) {
   for (const PassPlugin& plugin : plugins)
-    if (const auto hash = hashIfThere(plugin.path); hash && *hash != plugin.contentHash)
+    if (const auto hash = hashOfFile(plugin.path); hash && *hash != plugin.contentHash)
       throw Error(ErrorCode::InvalidArgument,
                   "the pass plugin '" + plugin.path +
                       "' has changed since it was named; name it again with --pass-plugin");

@@ -7,6 +7,7 @@
 #include "runtime/compiler/assembler/ptx_version.h"
 #include "runtime/compiler/assembler/remembering.h"
 #include "runtime/compiler/assembler/usage.h"
+#include "runtime/core/base/pinned_file.h"
 #include "toolkit.h"
 
 using namespace mneme;
@@ -164,6 +165,38 @@ TEST_CASE("options that would change the request or write files are refused") {
     CHECK(failure.code == ErrorCode::InvalidArgument);
     CHECK(contains(failure.message, option));
   }
+}
+
+TEST_CASE("a file of controls is known by its content") {
+  const TemporaryDirectory directory;
+  const std::string path = (directory.path() / "fast.acf").string();
+  std::ofstream(path) << "controls";
+  const std::string option = "--apply-controls=" + pinnedText(path, "file");
+  CHECK(compile::optionForTool(option) ==
+        "--apply-controls=" + pinnedFileIn(pinnedText(path, "file")).path);
+  CHECK(compile::optionForTool("--fmad=false@0123456789abcdef") == "--fmad=false@0123456789abcdef");
+  for (const char* name : {"ptxas", "nvjitlink"}) {
+    CAPTURE(name);
+    const WithAssembler tool(name);
+    if (!tool)
+      continue;
+    compile::Request request = vectorAddRequest("sm_90");
+    request.assemblerOptions = option;
+    Failure failure = failureOf([&] { compile::compile(request); });
+    CHECK(failure.code == ErrorCode::CompileFailed); // only NVIDIA makes files that are taken
+    CHECK(contains(failure.message, name == std::string("ptxas") ? "not in expected format" : ""));
+    for (const std::string& unnamed :
+         {"--apply-controls=" + path, std::string("-apply-controls")}) {
+      request.assemblerOptions = unnamed;
+      failure = failureOf([&] { compile::compile(request); });
+      CHECK(failure.code == ErrorCode::InvalidArgument);
+      CHECK(contains(failure.message, "has to say which content"));
+    }
+  }
+  std::ofstream(path) << "others";
+  const Failure failure = failureOf([&] { compile::optionForTool(option); });
+  CHECK(failure.code == ErrorCode::InvalidArgument);
+  CHECK(contains(failure.message, "has changed since it was named"));
 }
 
 TEST_CASE("PTX is written in a version the assembler accepts") {
