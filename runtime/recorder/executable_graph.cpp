@@ -218,6 +218,48 @@ void addKernels(const GraphBody& body, std::vector<GraphNode*>& kernels) {
       kernels.push_back(node);
 }
 
+/// Makes one sequence of a graph and the graphs in it.
+class Sequence {
+public:
+  /// Nodes that wait for nothing in `body` wait for `before`. Returns those that nothing in it
+  /// waits for.
+  std::vector<size_t> add(const GraphBody& body, const std::vector<size_t>& before) {
+    std::unordered_map<const GraphNode*, std::vector<const GraphNode*>> earlier;
+    std::unordered_set<const GraphNode*> isWaitedFor;
+    for (const auto& [from, to] : body.edges) {
+      earlier[body.nodes[to].get()].push_back(body.nodes[from].get());
+      isWaitedFor.insert(body.nodes[from].get());
+    }
+    std::unordered_map<const GraphNode*, std::vector<size_t>> ends;
+    std::vector<size_t> last;
+    for (const GraphNode* node : body.order) {
+      std::vector<size_t> after = earlier.contains(node) ? std::vector<size_t>() : before;
+      for (const GraphNode* one : earlier[node])
+        after.insert(after.end(), ends[one].begin(), ends[one].end());
+      ends[node] = addNode(*node, std::move(after));
+      if (!isWaitedFor.contains(node))
+        last.insert(last.end(), ends[node].begin(), ends[node].end());
+    }
+    return body.order.empty() ? before : last;
+  }
+  std::vector<SequenceNode> take() { return std::move(nodes_); }
+
+private:
+  /// Returns what waits for the node waits for.
+  std::vector<size_t> addNode(const GraphNode& node, std::vector<size_t> after) {
+    std::ranges::sort(after);
+    after.erase(std::ranges::unique(after).begin(), after.end());
+    if (node.isOff)
+      return after;
+    if (node.child)
+      return add(*node.child, after);
+    nodes_.push_back({&node, std::move(after)});
+    return {nodes_.size() - 1};
+  }
+
+  std::vector<SequenceNode> nodes_;
+};
+
 class Cutter {
 public:
   Cutter(const GraphFunctions& functions, unsigned long long flags)
@@ -351,6 +393,13 @@ std::vector<GraphNode*> ExecutableGraph::kernels() const {
   if (body_)
     addKernels(*body_, kernels);
   return kernels;
+}
+
+std::vector<SequenceNode> ExecutableGraph::sequence() const {
+  Sequence sequence;
+  if (body_)
+    sequence.add(*body_, {});
+  return sequence.take();
 }
 
 void ExecutableGraph::changeNode(void* original, const std::function<int(void* node)>& change) {

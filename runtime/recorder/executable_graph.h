@@ -76,6 +76,12 @@ public:
   GraphNode* kernel = nullptr; ///< the part is this kernel alone, which is wanted
 };
 
+/// A node among those that a launch runs; `after` are places in that sequence.
+struct SequenceNode {
+  const GraphNode* node = nullptr;
+  std::vector<size_t> after;
+};
+
 /// Not thread-safe, as the vendor's graphs are not.
 class ExecutableGraph {
 public:
@@ -98,6 +104,9 @@ public:
   /// Returns the kernels that a launch runs, in an order in which they can; none if whyNot() was
   /// known from the start.
   std::vector<GraphNode*> kernels() const;
+  /// Returns all nodes that a launch runs, in the same order, with what they wait for: those of
+  /// graphs in the graph in place of these, and none that is off.
+  std::vector<SequenceNode> sequence() const;
   /// Returns the kernels' functions in the other case.
   const std::vector<const void*>& unreadable() const noexcept { return unreadable_; }
   /// Calls `change` with the copy of a node of the program's. A status other than 0, or an unknown

@@ -115,11 +115,12 @@ Placement readPlacement() {
   refuse("MNEME_ALLOCATIONS", text, "is neither window nor vendor");
 }
 
-bool readGraphsWhole() {
+void readGraphs(Settings& settings) {
   const std::string text = valueOf("MNEME_GRAPHS");
-  if (!text.empty() && text != "parts" && text != "whole")
-    refuse("MNEME_GRAPHS", text, "is neither parts nor whole");
-  return text == "whole";
+  if (!text.empty() && text != "parts" && text != "whole" && text != "kept")
+    refuse("MNEME_GRAPHS", text, "is not one of parts, kept, whole");
+  settings.areGraphsWhole = text == "whole";
+  settings.areGraphsKept = text == "kept";
 }
 
 SectionMode readSections() {
@@ -155,7 +156,7 @@ Settings readSettings() {
   settings.epilogue = readEpilogue();
   settings.kernelPatience = readKernelPatience(settings.kernelPatience);
   settings.placement = readPlacement();
-  settings.areGraphsWhole = readGraphsWhole();
+  readGraphs(settings);
   settings.sections = readSections();
   return settings;
 }

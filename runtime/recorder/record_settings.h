@@ -36,8 +36,9 @@ struct Settings {
   artifact::EpilogueFormat epilogue = artifact::EpilogueFormat::Diff; ///< MNEME_EPILOGUE_TYPE
   /// MNEME_KERNEL_PATIENCE, in seconds (fractions are accepted): limit for waits for the device
   std::chrono::nanoseconds kernelPatience = std::chrono::seconds(30);
-  Placement placement = Placement::Automatic;    ///< MNEME_ALLOCATIONS
-  bool areGraphsWhole = false;                   ///< MNEME_GRAPHS: no graph is launched in parts
+  Placement placement = Placement::Automatic; ///< MNEME_ALLOCATIONS
+  bool areGraphsWhole = false;                ///< MNEME_GRAPHS: no graph is launched in parts
+  bool areGraphsKept = false;                 ///< MNEME_GRAPHS: graphs are kept as sequences, too
   SectionMode sections = SectionMode::Automatic; ///< MNEME_SECTIONS
   bool isRankRecorded = true;                    ///< MNEME_RECORD_RANKS against this process's rank
 

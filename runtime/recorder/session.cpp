@@ -383,8 +383,10 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
     history_.forgetAll();
   Capture capture(access, writer(), history_);
   std::vector<artifact::Region> regions = certainRegions(info, launch, access);
+  addGlobalsOfGraph(attempt, regions);
   Reach reach = reachOf(info, launch, regions, access);
   addArguments(info, launch, reach, access, regions);
+  addArgumentsOfGraph(attempt, launch, reach, access, regions);
   draft.prologue = capture.take(regions, &reach);
   regions.clear();
   for (const artifact::RegionDraft& region : draft.prologue.regions)

@@ -25,6 +25,7 @@
 #include "runtime/recorder/executable_graph.h"
 #include "runtime/recorder/global_places.h"
 #include "runtime/recorder/inside_call.h"
+#include "runtime/recorder/kept_graphs.h"
 #include "runtime/recorder/kernel_catalog.h"
 #include "runtime/recorder/loaded_modules.h"
 #include "runtime/recorder/reach.h"
@@ -158,6 +159,7 @@ public:
 
 private:
   friend class CallGuard;
+  using Companions = std::vector<std::pair<std::shared_ptr<const KernelInfo>, mneme_launch>>;
   struct Attempt {
     std::shared_ptr<const KernelInfo> info;
     LaunchTraits traits;
@@ -168,6 +170,8 @@ private:
     bool isCounted = false;
     std::optional<int> status;       ///< of the vendor's call, once made
     std::vector<std::string> labels; ///< the thread was in at this launch, the outermost first
+    /// The kernels of its graph, if that is kept.
+    std::shared_ptr<const Companions> companions = nullptr;
   };
   class UnderWay;
   static const char* const kDeviceBusy; ///< the end of a note
@@ -189,6 +193,15 @@ private:
   int makeAlone(Attempt& attempt, const DeviceLaunch& one, const Next& alone);
   bool countUnrecorded(const void* function);
   bool isUnrecordable(const ExecutableGraph& graph);
+  std::string whyNotKept(const GraphNode& node, const Attempt& attempt,
+                         const mneme_launch& launch) const;
+  bool keepGraph(const ExecutableGraph& graph, std::vector<Attempt>& attempts,
+                 const std::vector<mneme_launch>& launches);
+  void recordForGraph(Attempt& attempt, uint64_t salt, uint64_t dynamicHash);
+  void addGlobalsOfGraph(const Attempt& attempt, std::vector<artifact::Region>& regions);
+  void addArgumentsOfGraph(const Attempt& attempt, const mneme_launch& launch, Reach& reach,
+                           DeviceAccess& access, std::vector<artifact::Region>& regions);
+  std::vector<std::string> writeGraphs();
   bool decideGraph(ExecutableGraph& graph, void* stream, std::vector<Attempt>& attempts);
   int launchWhole(std::vector<Attempt>& attempts, const char* why, const Next& whole);
   int launchParts(std::vector<Attempt>& attempts, const std::vector<RunnablePart>& parts,
@@ -250,7 +263,7 @@ private:
   void finishTransfers() noexcept;
   void pushOccurrences();
   void pushNotes();
-  void sayGoodbye(uint64_t finishNs);
+  void sayGoodbye(uint64_t finishNs, const std::vector<std::string>& graphs);
 
   pid_t owner_;
   Backend& backend_ = findBackend();
@@ -269,6 +282,7 @@ private:
   SearchHistory searches_;
   std::unique_ptr<GlobalPlaces> globals_;
   ExecutableGraphs graphs_;
+  KeptGraphs keptGraphs_;
   bool hasEndHandler_ = false;
   bool hasSeenModules_ = false; ///< when the session began
   std::unique_ptr<artifact::RecordingWriter> writer_;

@@ -180,7 +180,8 @@ void Session::conclude() {
     pushNotes();
     writer_->finish();
   }
-  sayGoodbye(nowNs() - begin);
+  const std::vector<std::string> graphs = writeGraphs();
+  sayGoodbye(nowNs() - begin, graphs);
 }
 
 /// Others are kept outside until resume().
@@ -214,7 +215,7 @@ void Session::resume() noexcept {
     gate_.open();
 }
 
-void Session::sayGoodbye(uint64_t finishNs) {
+void Session::sayGoodbye(uint64_t finishNs, const std::vector<std::string>& graphs) {
   SummaryFacts facts;
   facts.directory = settings_.directory.string();
   facts.launches = launches_;
@@ -224,7 +225,8 @@ void Session::sayGoodbye(uint64_t finishNs) {
     facts.kernels += state.isAnnounced ? 1 : 0;
     facts.skipped += state.skipped;
   });
-  facts.sections = sections_->summary();
+  facts.remarks = sections_->summary();
+  facts.remarks.insert(facts.remarks.begin(), graphs.begin(), graphs.end());
   if (writer_)
     facts.writer = writer_->statistics();
   {

@@ -103,6 +103,7 @@ bool Session::decideGraph(ExecutableGraph& graph, void* stream, std::vector<Atte
   const std::vector<GraphNode*> kernels = graph.kernels();
   bool isAny = false;
   attempts.resize(kernels.size());
+  std::vector<mneme_launch> launches(kernels.size());
   for (size_t index = 0; index < kernels.size(); ++index) {
     GraphNode& node = *kernels[index];
     if (!node.isRead) {
@@ -114,7 +115,7 @@ bool Session::decideGraph(ExecutableGraph& graph, void* stream, std::vector<Atte
     node.isWanted = false;
     if (!node.kernel.info)
       continue;
-    const mneme_launch launch = launchOf(node.kernel, stream);
+    const mneme_launch launch = launches[index] = launchOf(node.kernel, stream);
     const LaunchTraits traits = traitsOf(node.kernel);
     attempt = decide(launch, &traits);
     if (!attempt.isRecorded)
@@ -128,7 +129,7 @@ bool Session::decideGraph(ExecutableGraph& graph, void* stream, std::vector<Atte
     node.isWanted = attempt.isRecorded;
     isAny |= node.isWanted;
   }
-  return isAny;
+  return keepGraph(graph, attempts, launches) || isAny;
 }
 
 int Session::launchWhole(std::vector<Attempt>& attempts, const char* why, const Next& whole) {

@@ -148,7 +148,7 @@ std::vector<std::string> summaryLines(const SummaryFacts& facts) {
                     formatBytes(writer.storedBytes) + " stored; time: " + seconds(facts.captureNs) +
                     " capturing (" + seconds(writer.waitNs) + " of it waiting for the disk), " +
                     seconds(facts.finishNs) + " at the end");
-  lines.insert(lines.end(), facts.sections.begin(), facts.sections.end());
+  lines.insert(lines.end(), facts.remarks.begin(), facts.remarks.end());
   if (!facts.unwanted.empty())
     lines.push_back("--kernels matches none of the kernels launched: " + listOf(facts.unwanted));
   if (facts.skipped > 0)

@@ -19,7 +19,7 @@ struct SummaryFacts {
   uint64_t captureNs = 0;
   uint64_t finishNs = 0;
   artifact::WriterStatistics writer;
-  std::vector<std::string> sections;     ///< sentences about them
+  std::vector<std::string> remarks;      ///< sentences about kept graphs and about sections
   std::map<std::string, uint64_t> notes; ///< reason to count
   std::set<std::string> unwanted;        ///< kernels launched, if --kernels matches none of them
 };

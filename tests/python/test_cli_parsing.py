@@ -153,6 +153,7 @@ def test_replay_has_the_documented_defaults() -> None:
         (["--dims", "64x8/256"], "dims", "64x8/256"),
         (["--sections"], "sections", True),
         (["--no-sections"], "sections", False),
+        (["--graph"], "graph", True),
         (["--device", "cpu"], "device", "cpu"),
     ],
 )
@@ -177,6 +178,7 @@ def test_record_has_the_documented_defaults(monkeypatch: pytest.MonkeyPatch) -> 
         "dims": None,
         "kernel_patience": None,
         "sections": None,
+        "graph": False,
         "device": None,
         "command": ["./app"],
     }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DatabaseOption",
+    "GraphOption",
     "KernelArgument",
     "PassesArgument",
     "RecordIdOption",
@@ -25,6 +26,7 @@ __all__ = [
     "Words",
     "chosen_launch",
     "kernels_named",
+    "refuse_words",
     "tell_apart",
     "words_named",
 ]
@@ -118,6 +120,16 @@ def _is_name(word: str, recording: Path) -> bool:
     return any(word in handles_of(one).names for one in records.values())
 
 
+def refuse_words(words: Words, record_id: str | None) -> None:
+    """Refuse what names a kernel or a launch: a graph has its own.
+
+    Raises:
+        typer.BadParameter: If there is any.
+    """
+    if words.kernel is not None or record_id is not None:
+        raise typer.BadParameter("--graph names a whole graph: leave KERNEL and the record id out")
+
+
 def chosen_launch(words: Words, record_id: str | None) -> tuple[Path, str]:
     """Return the record file and the id of the one launch that is meant.
 
@@ -209,6 +221,15 @@ RecordIdOption = Annotated[
         metavar="ID",
         help="Record id (dynamic hash) of the launch; not needed if there is only one.",
         autocompletion=launches_named,
+        show_default=False,
+    ),
+]
+GraphOption = Annotated[
+    Optional[str],
+    typer.Option(
+        "--graph",
+        metavar="ID",
+        help="A graph that 'mneme record --graph' kept: its hash, how that begins, or its label.",
         show_default=False,
     ),
 ]

@@ -16,6 +16,9 @@ from mneme.kernel_names import names_in_tables
 from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mneme.recording.graphs import RecordedGraph
     from mneme.recording.inventory import DirectorySummary
 
 __all__ = ["ls"]
@@ -62,7 +65,17 @@ def _show(summary: DirectorySummary) -> None:
             _console.format_ns(kernel.recorded_ns),
         )
     _console.print_table(content)
+    if summary.graphs:
+        _show_graphs(summary.graphs)
     for note, count in Counter(summary.notes).items():
         _console.print_line(f"lost: {note}" + (f" ({count} times)" if count > 1 else ""))
     for name in summary.unfinished:
         _console.print_line(f"unfinished: {name}")
+
+
+def _show_graphs(graphs: Sequence[RecordedGraph]) -> None:
+    content = _console.table("Graphs", ("graph", ">kernels", ">nodes", "label"))
+    for graph in graphs:
+        label = "/".join(graph.labels)
+        content.add_row(graph.graph_hash, str(len(graph.kernels)), str(len(graph.nodes)), label)
+    _console.print_table(content)

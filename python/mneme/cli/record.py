@@ -134,6 +134,14 @@ def record(
             show_default=False,
         ),
     ] = None,
+    graph: Annotated[
+        bool,
+        typer.Option(
+            "--graph",
+            help="Keep graphs as sequences, too, which replay as a whole: every kernel of a graph "
+            "that has one to be recorded.",
+        ),
+    ] = False,
     device: DeviceOption = None,
 ) -> None:
     """Run a program and record its kernels.
@@ -161,6 +169,7 @@ def record(
         dims=dims,
         kernel_patience=kernel_patience,
         sections=sections,
+        keeps_graphs=graph,
         device=device,
         program=ctx.args[0],
     )

@@ -9,15 +9,18 @@ from mneme.cli import _console
 from mneme.cli._options import JsonOption
 from mneme.cli._recording import (
     DatabaseOption,
+    GraphOption,
     KernelArgument,
     RecordIdOption,
     RecordingArgument,
+    refuse_words,
     tell_apart,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from mneme.recording.graphs import RecordedGraph
     from mneme.recording.inventory import ArgumentDetails, InstanceDetails, KernelDetails
 
 __all__ = ["show"]
@@ -33,17 +36,23 @@ def show(
     kernel: KernelArgument = None,
     record_database: DatabaseOption = None,
     record_id: RecordIdOption = None,
+    graph: GraphOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show everything about one recorded kernel.
 
-    Launches, arguments with values, memory, sizes and times.
+    Launches, arguments with values, memory, sizes and times. With --graph, the nodes of a graph.
     """
+    from mneme.recording.graphs import choose_graph  # noqa: PLC0415
     from mneme.recording.inventory import describe_record  # noqa: PLC0415
     from mneme.recording.records import choose  # noqa: PLC0415
 
     here = Path() if recording is None and record_database is None else record_database
     words = tell_apart(recording, kernel, database=here)
+    if graph is not None:
+        refuse_words(words, record_id)
+        _show_graph(choose_graph(words.recording, graph), as_json=json)
+        return
     chosen = choose(words.recording, words.kernel, record_id)
     details = describe_record(chosen.record, [one.dynamic_hash for one in chosen.launches])
     if json:
@@ -52,6 +61,22 @@ def show(
     _show_kernel(details)
     for instance in details.instances:
         _show_instance(instance)
+
+
+def _show_graph(graph: RecordedGraph, *, as_json: bool) -> None:
+    if as_json:
+        _console.print_json(graph.to_dict())
+        return
+    _console.print_line(f"{'graph':>15}  {graph.graph_hash}")
+    _console.print_line(f"{'file':>15}  {graph.path.name}")
+    if graph.labels:
+        _console.print_line(f"{'label':>15}  {'/'.join(graph.labels)}")
+    content = _console.table("nodes", (">", "kind", "kernel", "record", "launch", ">after"))
+    for place, node in enumerate(graph.nodes):
+        record = f"{node.static_hash}.json" if node.kernel else ""
+        after = ", ".join(str(before) for before in node.after)
+        content.add_row(str(place), node.kind, node.kernel, record, node.record_id, after)
+    _console.print_table(content)
 
 
 def _show_kernel(details: KernelDetails) -> None:

@@ -20,7 +20,7 @@ __all__ = ["RecordRequest", "check_environment", "check_request"]
 
 _EPILOGUES = ("bytes", "diff", "best")
 _ALLOCATIONS = ("", "window", "vendor")
-_GRAPHS = ("", "parts", "whole")
+_GRAPHS = ("", "parts", "kept", "whole")
 _SECTIONS = ("", "only", "ignored")
 _LARGEST_WINDOW_GIB = 1024
 _LARGEST_COUNT = 2**64 - 1
@@ -77,6 +77,9 @@ class RecordRequest:
     not, they mean nothing. None: if the program is linked with these functions, or from the first
     section on."""
 
+    keeps_graphs: bool = False
+    """Whether graphs are kept as sequences that replay as a whole."""
+
     device: str | None = None
     """Device to run on; None or "auto" takes the first GPU that can run the program, else the CPU
     device."""
@@ -106,6 +109,8 @@ class RecordRequest:
             values["MNEME_KERNEL_PATIENCE"] = str(self.kernel_patience)
         if self.sections is not None:
             values["MNEME_SECTIONS"] = "only" if self.sections else "ignored"
+        if self.keeps_graphs:
+            values["MNEME_GRAPHS"] = "kept"
         return values
 
 
@@ -183,7 +188,7 @@ def check_environment(base: Mapping[str, str]) -> None:
         raise InvalidArgument(f"MNEME_ALLOCATIONS is '{allocations}', neither window nor vendor")
     graphs = base.get("MNEME_GRAPHS", "")
     if graphs not in _GRAPHS:
-        raise InvalidArgument(f"MNEME_GRAPHS is '{graphs}', neither parts nor whole")
+        raise InvalidArgument(f"MNEME_GRAPHS is '{graphs}', not parts, kept or whole")
     sections = base.get("MNEME_SECTIONS", "")
     if sections not in _SECTIONS:
         raise InvalidArgument(f"MNEME_SECTIONS is '{sections}', neither only nor ignored")

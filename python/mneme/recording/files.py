@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mneme.errors import NotFound
+from mneme.recording.graphs import read_graphs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 __all__ = ["clean_records", "copy_records", "move_records"]
 
@@ -32,6 +34,8 @@ def copy_records(databases: Iterable[str | Path], destination: str | Path) -> li
 
     records = _expand(databases)
     _native.copy_records([str(path) for path in records], str(destination))
+    for graph in _graphs_of(records):
+        shutil.copyfile(graph, Path(destination) / graph.name)
     return records
 
 
@@ -40,7 +44,10 @@ def move_records(databases: Iterable[str | Path], destination: str | Path) -> li
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     records = _expand(databases)
+    graphs = _graphs_of(records)
     _native.move_records([str(path) for path in records], str(destination))
+    for graph in graphs:
+        shutil.move(graph, Path(destination) / graph.name)
     return records
 
 
@@ -52,8 +59,24 @@ def clean_records(databases: Iterable[str | Path]) -> list[Path]:
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     records = _expand(databases, with_strangers=False)
-    deleted = _native.clean_records([str(path) for path in records])
-    return [Path(name) for name in deleted]
+    graphs = _graphs_of(records, any)
+    deleted = [Path(name) for name in _native.clean_records([str(path) for path in records])]
+    for graph in graphs:
+        graph.unlink(missing_ok=True)
+    return [*deleted, *graphs]
+
+
+def _graphs_of(
+    records: Iterable[Path], whether: Callable[[Iterable[bool]], bool] = all
+) -> list[Path]:
+    """Return the graphs of which all, or any, kernels are among the records."""
+    known = {(path.parent.resolve(), path.stem) for path in records}
+    graphs = [one for folder in {folder for folder, _ in known} for one in read_graphs(folder)[0]]
+    return [
+        graph.path
+        for graph in graphs
+        if whether((graph.path.parent, node.static_hash) in known for node in graph.kernels)
+    ]
 
 
 def _expand(databases: Iterable[str | Path], *, with_strangers: bool = True) -> list[Path]:

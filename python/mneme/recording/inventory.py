@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.arguments import ArgKind, Argument
 from mneme.recording.directory import Recording
+from mneme.recording.graphs import RecordedGraph, read_graphs
 from mneme.recording.records import choose
 
 if TYPE_CHECKING:
@@ -69,10 +70,14 @@ class DirectorySummary:
     """Record files that cannot be read, with the reason."""
     unfinished: list[str]
     notes: list[str]
+    graphs: list[RecordedGraph]
+    """Graphs that were kept as a sequence."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        return {key: value for key, value in asdict(self).items() if key != "names"}
+        values = asdict(replace(self, graphs=[]))
+        values["graphs"] = [graph.to_dict() for graph in self.graphs]
+        return {key: value for key, value in values.items() if key != "names"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,16 +209,20 @@ def summarize_directory(path: str | Path, kernel: str | None = None) -> Director
             damaged={},
             unfinished=[],
             notes=[],
+            graphs=[],
         )
     recording = Recording(path)
     records = list(recording.values()) if kernel is None else recording.fitting(kernel)
+    graphs, damaged_graphs = read_graphs(path)
+    hashes = {record.static_hash for record in records}
     return DirectorySummary(
         path=str(path),
         kernels=[_summary(record) for record in records],
         names=[record.name for record in records],
-        damaged={str(file): reason for file, reason in recording.damaged.items()},
+        damaged={str(file): reason for file, reason in recording.damaged.items()} | damaged_graphs,
         unfinished=[file.name for file in recording.unfinished],
         notes=recording.notes,
+        graphs=[one for one in graphs if any(node.static_hash in hashes for node in one.kernels)],
     )
 
 

@@ -126,7 +126,7 @@ TEST_CASE("values that make no sense are refused by name") {
   for (const char* time : {"soon", "0", "-1", "nan", "inf"})
     CHECK(refusal("MNEME_KERNEL_PATIENCE", time).find("a time in seconds") != std::string::npos);
   CHECK(refusal("MNEME_EPILOGUE_TYPE", "text").find("bytes, diff, best") != std::string::npos);
-  CHECK(refusal("MNEME_GRAPHS", "x").find("neither parts nor whole") != std::string::npos);
+  CHECK(refusal("MNEME_GRAPHS", "x").find("not one of parts, kept, whole") != std::string::npos);
   CHECK(refusal("MNEME_SECTIONS", "x").find("neither only nor ignored") != std::string::npos);
   CHECK(refusal("MNEME_RR_KERNELS", "a(").find("regular expression") != std::string::npos);
   CHECK(refusal("MNEME_RECORD_DIMS", "64/").find("is not a list of GRID/BLOCK") !=
