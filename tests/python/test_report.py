@@ -216,6 +216,14 @@ def test_launches_tried_and_several_objectives_are_tables(tmp_path: Path) -> Non
     assert "4 36000.2 32" in words
 
 
+def test_what_other_objectives_came_to_is_shown(tmp_path: Path) -> None:
+    values = {"registers": [40.0, 32.0], "spills": [None, 0.0], "odd": "32"}
+    words = report(change(write_results(tmp_path / "run"), values=values)).words()
+    assert "registers 40 → 32" in words
+    assert "spills unknown → 0" in words
+    assert "odd" not in words.split()
+
+
 def test_configuration_and_resources_show_what_differs(tmp_path: Path) -> None:
     results = write_results(tmp_path / "run")
     best = json.loads((results / "best.json").read_text())

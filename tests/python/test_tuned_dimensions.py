@@ -57,6 +57,15 @@ def test_dimensions_are_taken_by_one_option_that_is_named() -> None:
     assert lines[-1] == "use them:     mneme deploy results -o tuned.json --launch"
 
 
+def test_what_another_objective_came_to_is_told_and_no_file_is_offered_for_it() -> None:
+    values = {"code-size": [2912.0, 2592.0], "registers": [None, 32.0]}
+    lines = summary(outcome(64, significant=False, values=values))
+    assert "code-size: 2912 -> 2592" in lines
+    assert "registers: unknown -> 32" in lines
+    assert lines[-1] == "look at them: mneme report results"
+    assert "use them" in summary(outcome(64, values=values))[-1]
+
+
 def test_gain_that_only_replays_show_is_measured_with_them() -> None:
     lines = summary(outcome(128, significant=False))
     assert lines[-1].strip() == (

@@ -267,29 +267,37 @@ def summary(outcome: Outcome) -> list[str]:
         return [*lines, f"results: {outcome.directory}"]
     if baseline is None or best is None or gain is None:
         return lines
-    if best is baseline:
-        said = f": {gain.ratio:.3f}x, 95 % [{gain.low:.3f}, {gain.high:.3f}]" if gain.rounds else ""
-        lines.append(f"no significant gain over {_compared_with(baseline)}{said}")
-        lines += _values(outcome)
-    else:
-        base = baseline.metric or 0.0
-        lines.append(
-            f"{_compared_with(baseline).removeprefix('the ')} {_time(base)}, best "
-            f"{_time(base / gain.ratio)} (trial {best.candidate.trial})"
-        )
-        expected = f"[{gain.low:.3f}, {gain.high:.3f}] with 95 % confidence"
-        lines.append(
-            f"gain {gain.ratio:.3f}x, in production {expected}"
-            if gain.significant
-            else f"{gain.ratio:.3f}x in replays, no significant gain in production: {expected}"
-        )
-        lines += _values(outcome)
-        lines += [f"  {text}" for text in differences(baseline, best)]
+    lines += _comparison(outcome, baseline, best, gain)
     if outcome.near is not None:
         lines.append(outcome.near.sentence())
     lines.append(f"results: {outcome.directory}")
     lines.append(f"look at them: mneme report {outcome.directory}")
-    return lines if best is baseline else [*lines, *_how_to_use(outcome, baseline, best, gain)]
+    if best is baseline or (_values(outcome) and not gain.significant):
+        return lines  # files of tuned kernels are about time
+    return [*lines, *_how_to_use(outcome, baseline, best, gain)]
+
+
+def _comparison(
+    outcome: Outcome, baseline: CompletedCandidate, best: CompletedCandidate, gain: Gain
+) -> list[str]:
+    """Return how the winner compares with the program as built."""
+    if best is baseline:
+        said = f": {gain.ratio:.3f}x, 95 % [{gain.low:.3f}, {gain.high:.3f}]" if gain.rounds else ""
+        return [f"no significant gain over {_compared_with(baseline)}{said}", *_values(outcome)]
+    base = baseline.metric or 0.0
+    times = (
+        f"{_compared_with(baseline).removeprefix('the ')} {_time(base)}, best "
+        f"{_time(base / gain.ratio)} (trial {best.candidate.trial})"
+    )
+    changed = (f"  {text}" for text in differences(baseline, best))
+    return [times, *_values(outcome), _gain_line(gain), *changed]
+
+
+def _gain_line(gain: Gain) -> str:
+    expected = f"[{gain.low:.3f}, {gain.high:.3f}] with 95 % confidence"
+    if gain.significant:
+        return f"gain {gain.ratio:.3f}x, in production {expected}"
+    return f"{gain.ratio:.3f}x in replays, no significant gain in production: {expected}"
 
 
 def _values(outcome: Outcome) -> list[str]:

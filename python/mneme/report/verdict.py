@@ -39,6 +39,7 @@ def verdict(instance: Instance, unit: TimeUnit) -> dict[str, Any]:
         "same_launch": _same_launch(instance, unit),
         "launch_rule": instance.best.get("launch_rule") or "",
         "near": _near(instance),
+        "values": _values(instance),
     }
 
 
@@ -71,6 +72,21 @@ def _near(instance: Instance) -> str:
     """Return what a tolerance would gain; empty if nothing."""
     near = Near.found(instance.best)
     return near.sentence() if near else ""
+
+
+def _values(instance: Instance) -> list[tuple[str, str]]:
+    """Return what other objectives than time came to: of the program as built, of the winner."""
+    found = instance.best.get("values")
+    pairs = found.items() if isinstance(found, Mapping) else ()
+    return [
+        (str(name), " → ".join("unknown" if one is None else f"{one:.6g}" for one in values))
+        for name, values in pairs
+        if isinstance(values, list) and all(one is None or _is_number(one) for one in values)
+    ]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def rejected(instance: Instance) -> list[str]:
