@@ -133,6 +133,28 @@ class _BinaryKernel(TypedDict):
     linked: list[tuple[bytes, str]]
     """Bitcode and metadata of other units, if it is linked with them."""
 
+class _DeviceKernel(TypedDict):
+    name: str
+    """Mangled."""
+    demangled: str
+    parameters: list[tuple[int, int]] | None
+    """Offset and size of each; None: the code does not tell."""
+    registers: int | None
+    shared_bytes: int | None
+    max_threads: int
+    """By its launch bounds; 0: it has none."""
+
+class _DeviceCode(TypedDict):
+    members: list[str]
+    """What a fat binary holds."""
+    form: str
+    architecture: str
+    kernels: list[_DeviceKernel]
+    variables: list[tuple[str, int, bool]]
+    """Name, size, and whether it is constant."""
+    problem: str
+    """Why there is no code; empty if there is."""
+
 def version() -> str:
     """Return the version of the runtime."""
 
@@ -669,6 +691,17 @@ def record_arguments(path: _Path) -> list[_Argument]:
 
 def describe_binary(path: _Path) -> list[_BinaryKernel]:
     """Return the kernels an executable or library carries; empty if it was not instrumented."""
+
+def describe_device_code(path: _Path, architecture: str = "") -> list[_DeviceCode]:
+    """Return the device code of an executable, library, fat binary, cubin or PTX.
+
+    Args:
+        path: The file.
+        architecture: The GPU's, "sm_90" say; empty: the newest in it.
+
+    Raises:
+        NotFound, IoFailed
+    """
 
 def describe_host_functions(path: _Path) -> list[_BinaryKernel]:
     """Return the marked host functions that an executable or library carries.

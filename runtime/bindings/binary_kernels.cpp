@@ -87,6 +87,30 @@ embed::BlobSet blobsIn(Bytes file) {
   return all;
 }
 
+FoundCode codeIn(Bytes image, const std::string& architecture) {
+  FoundCode found;
+  try {
+    if (embed::isFatBinary(image))
+      for (const embed::FatMember& member : embed::fatBinaryMembers(image))
+        found.members.push_back(std::string(embed::formName(member.form)) + " " + member.target());
+    found.code = embed::readDeviceCode(image, architecture);
+  } catch (const Error& error) {
+    found.problem = error.what();
+  }
+  return found;
+}
+
+std::vector<FoundCode> allCodeIn(Bytes file, const std::string& architecture) {
+  std::vector<FoundCode> found;
+  for (const Bytes& section : sectionsOf(file).fatBinaries)
+    for (const Bytes& image : splitFatBinaries(section))
+      found.push_back(codeIn(image, architecture));
+  const bool isProgram = elf::isElf(file) && !embed::readCubin(file);
+  if (found.empty() && !isProgram)
+    found.push_back(codeIn(file, architecture));
+  return found;
+}
+
 /// What `read` makes of the file; its errors name it.
 template <typename Read> auto readNamed(const std::filesystem::path& path, Read&& read) {
   try {
@@ -104,6 +128,11 @@ template <typename Read> auto readNamed(const std::filesystem::path& path, Read&
 
 embed::BlobSet readBinaryKernels(const std::filesystem::path& path) {
   return readNamed(path, blobsIn);
+}
+
+std::vector<FoundCode> readDeviceCode(const std::filesystem::path& path,
+                                      const std::string& architecture) {
+  return readNamed(path, [&](Bytes file) { return allCodeIn(file, architecture); });
 }
 
 std::vector<embed::KernelBlob> readHostFunctions(const std::filesystem::path& path) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
+#include "runtime/core/embed/device_code.h"
 #include "runtime/core/embed/kernel_blob.h"
 
 namespace mneme::bindings {
@@ -13,6 +15,18 @@ namespace mneme::bindings {
 /// passes.
 /// \throws Error{NotFound, IoFailed} naming the path, Error{ArtifactCorrupt} on a damaged file.
 embed::BlobSet readBinaryKernels(const std::filesystem::path& path);
+
+/// Device code of any compiler: a fat binary of a program, or a file of its own.
+struct FoundCode {
+  std::vector<std::string> members; ///< of a fat binary: "cubin sm_90", "PTX compute_90", ...
+  embed::DeviceCode code;           ///< what the driver would load
+  std::string problem;              ///< why there is none
+};
+/// Returns the code in the `.nv_fatbin` sections of an ELF file, or in a fat binary, cubin or PTX.
+/// \param architecture  of the GPU ("sm_90"); empty: the newest
+/// \throws Error{NotFound, IoFailed} naming the path
+std::vector<FoundCode> readDeviceCode(const std::filesystem::path& path,
+                                      const std::string& architecture);
 
 /// Marked host functions of an ELF file, as embed::readHostFunctions().
 /// \throws as readBinaryKernels()

@@ -10,6 +10,7 @@
 #include "runtime/bindings/binary_kernels.h"
 #include "runtime/core/artifact/directory.h"
 #include "runtime/core/artifact/snapshot.h"
+#include "runtime/core/base/demangled.h"
 #include "runtime/core/base/error.h"
 #include "runtime/devices/compare.h"
 
@@ -74,6 +75,43 @@ py::list toList(const std::vector<KernelArg>& args) {
     list.append(dict);
   }
   return list;
+}
+
+py::dict toDict(const embed::DeviceKernel& kernel) {
+  py::object parameters = py::none();
+  if (kernel.parameters) {
+    py::list places;
+    for (const embed::DeviceParameter& one : *kernel.parameters)
+      places.append(py::make_tuple(one.offset, one.sizeBytes));
+    parameters = places;
+  }
+  py::dict dict;
+  dict["name"] = toText(kernel.name);
+  dict["demangled"] = toText(demangled(kernel.name));
+  dict["parameters"] = parameters;
+  dict["registers"] = kernel.registers;
+  dict["shared_bytes"] = kernel.staticSharedBytes;
+  dict["max_threads"] = kernel.maxThreads;
+  return dict;
+}
+
+py::dict toDict(const FoundCode& found) {
+  py::list members, kernels, variables;
+  for (const std::string& member : found.members)
+    members.append(toText(member));
+  for (const embed::DeviceKernel& kernel : found.code.kernels)
+    kernels.append(toDict(kernel));
+  for (const embed::DeviceVariable& variable : found.code.variables)
+    variables.append(
+        py::make_tuple(toText(variable.name), variable.sizeBytes, variable.isConstant));
+  py::dict dict;
+  dict["members"] = members;
+  dict["form"] = embed::formName(found.code.form);
+  dict["architecture"] = toText(found.code.architecture);
+  dict["kernels"] = kernels;
+  dict["variables"] = variables;
+  dict["problem"] = toText(found.problem);
+  return dict;
 }
 
 py::dict toDict(const embed::KernelBlob& blob, const py::list& linked) {
@@ -230,6 +268,15 @@ void bindArtifact(py::module_& module) {
         return list;
       },
       arg("path"));
+  module.def(
+      "describe_device_code",
+      [](const Path& path, const std::string& architecture) {
+        py::list list;
+        for (const FoundCode& found : readDeviceCode(path, architecture))
+          list.append(toDict(found));
+        return list;
+      },
+      arg("path"), arg("architecture") = "");
   module.def(
       "describe_host_functions",
       [](const Path& path) {

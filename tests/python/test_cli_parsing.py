@@ -235,7 +235,7 @@ def test_every_verb_has_help() -> None:
     verbs = group.list_commands(context)
     assert verbs == [
         *("record", "run", "replay", "compile"),
-        *("ls", "show", "explain", "bisect", "devices", "doctor", "compiler", "config"),
+        *("ls", "show", "kernels", "explain", "bisect", "devices", "doctor", "compiler", "config"),
         *("optimize", "compare", "tune", "suggest", "report", "export", "dashboard", "study"),
         *("deploy", "scaffold", "cache", "completion"),
         *("trim", "copy", "move", "clean", "corpus"),

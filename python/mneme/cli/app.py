@@ -35,6 +35,7 @@ _VERBS = {
     "compile": ("compile.compile_kernel", _RUN, "mneme compile recording spmv --arch sm_90"),
     "ls": ("ls.ls", _LOOK, "mneme ls recording"),
     "show": ("show.show", _LOOK, "mneme show recording spmv@2"),
+    "kernels": ("kernels.kernels", _LOOK, "mneme kernels ./app"),
     "explain": ("explain.explain", _LOOK, "mneme explain ./app daxpy --value n=100"),
     "bisect": ("bisect.bisect", _LOOK, "mneme bisect recording spmv 'default<O3>,my-pass'"),
     "devices": ("devices.devices", _LOOK, "mneme devices --json"),
