@@ -252,6 +252,10 @@ class RecordedCode:
             NotFound, ArtifactCorrupt
         """
 
+    @property
+    def has_ir(self) -> bool:
+        """Whether there is IR to compile; else the code is an image that runs as it is."""
+
     def recorded_target(self, name: str) -> _CodeTarget:
         """Return the code target of a device that has every global where it was recorded.
 

@@ -155,6 +155,7 @@ void bindCompile(py::module_& module) {
       },
       arg("content"));
   py::class_<replay::RecordedCode>(module, "RecordedCode")
+      .def_property_readonly("has_ir", &replay::RecordedCode::hasIr)
       .def(py::init<const std::filesystem::path&, const std::string&>(), arg("record"),
            arg("record_id") = "", py::call_guard<py::gil_scoped_release>())
       .def(

@@ -92,6 +92,13 @@ std::optional<Allocation> Memory::findServed(const void* inside) const {
              : std::nullopt;
 }
 
+bool Memory::isInAllocation(uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  const auto next = live_.upper_bound(address);
+  return next != live_.begin() &&
+         address - std::prev(next)->first < std::prev(next)->second.sizeBytes;
+}
+
 bool Memory::isServed(const void* pointer) const {
   const auto found = findExact(pointer);
   return found && found->owner == Owner::Window;

@@ -59,6 +59,8 @@ public:
   std::optional<Allocation> findExact(const void* pointer) const;
   /// Returns the allocation of the window that contains this address.
   std::optional<Allocation> findServed(const void* inside) const;
+  /// Whether this address is inside of any allocation.
+  bool isInAllocation(uint64_t address) const;
   /// Whether an allocation of the window starts here.
   bool isServed(const void* pointer) const;
   /// Frees memory that allocate() served. Returns false for any other memory.

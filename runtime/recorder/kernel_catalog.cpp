@@ -55,6 +55,9 @@ void findGlobals(KernelInfo& info) {
     for (const auto* globals : {&module->globals, &module->tables})
       for (const embed::KernelGlobal& global : *globals)
         findGlobal(info, global);
+  if (info.blob->image)
+    for (const embed::KernelGlobal& global : info.blob->globals)
+      findGlobal(info, global);
 }
 
 } // namespace
@@ -85,6 +88,25 @@ std::string KernelCatalog::findCode(const void* handle, KernelInfo& info) {
   return loaded->name;
 }
 
+/// Null if it is not code that the program loaded itself, or what it takes is not known.
+std::shared_ptr<const embed::KernelBlob> KernelCatalog::blobWithoutIr(const void* handle) {
+  const auto loaded = loaded_.find(handle);
+  if (!loaded || !loaded->module->image.bytes)
+    return nullptr;
+  const embed::CodeImage& image = loaded->module->image;
+  const auto known = codes_.find(&loaded->module->unit);
+  const embed::DeviceCode& code = known != codes_.end()
+                                      ? known->second
+                                      : codes_[&loaded->module->unit] =
+                                            embed::readCode(image, backend_.architecture());
+  const embed::DeviceKernel* kernel = code.find(loaded->name);
+  const auto parameters =
+      kernel && kernel->parameters ? kernel->parameters : backend_.parametersOf(handle);
+  return parameters ? std::make_shared<const embed::KernelBlob>(
+                          embed::withoutIr(image, code, loaded->name, *parameters))
+                    : nullptr;
+}
+
 std::shared_ptr<const KernelInfo> KernelCatalog::read(const void* handle) {
   auto info = std::make_shared<KernelInfo>();
   const std::string name = findCode(handle, *info);
@@ -93,14 +115,15 @@ std::shared_ptr<const KernelInfo> KernelCatalog::read(const void* handle) {
   try {
     const auto blobs = blobsOf(info->module);
     const auto blob = blobs->kernels.find(name);
-    if (blob == blobs->kernels.end()) {
+    const auto code = blob == blobs->kernels.end() ? blobWithoutIr(handle) : blob->second;
+    if (!code) {
       info->isWanted = settings_.wants(name, name);
       info->whyNot =
           "kernel '" + name +
           "' carries no mneme IR; build it with add_mneme() (whose KERNELS, if given, match it)";
       return info;
     }
-    info->blob = blob->second;
+    info->blob = code;
     info->isWanted = settings_.wants(name, info->blob->demangled, info->blob->place);
     info->modules = embed::modulesFor(*blobs, name);
     info->architectures = blobs->architectures;
@@ -179,6 +202,7 @@ void KernelCatalog::forget(const mneme_module_entry* module) {
   std::erase_if(infos_,
                 [&](const auto& item) { return !item.second || item.second->module == module; });
   blobs_.erase(module);
+  codes_.erase(module);
 }
 
 void KernelCatalog::visitStates(
@@ -199,14 +223,17 @@ bool refersTo(const KernelInfo& info, std::span<const char* const> names) {
 }
 
 uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
-                     const LaunchTraits& traits) noexcept {
+                     const LaunchTraits& traits, const std::function<bool(uint64_t)>& isAddress) {
   const auto dims = [](const mneme_dim3& value) {
     return artifact::Dim3{value.x, value.y, value.z};
   };
+  std::vector<std::byte> masked;
   return artifact::launchIdentity(
       dims(launch.grid), dims(launch.block), dims(traits.cluster), launch.sharedBytes,
       traits.isCooperative, blob.args, [&](size_t index, uint64_t offset, uint64_t sizeBytes) {
-        return argBytes(launch.args, index, offset + sizeBytes).subspan(offset);
+        const auto bytes = argBytes(launch.args, index, offset + sizeBytes).subspan(offset);
+        return blob.image && isAddress ? artifact::withoutAddresses(bytes, isAddress, masked)
+                                       : bytes;
       });
 }
 
@@ -236,7 +263,7 @@ std::vector<uint64_t> wordArguments(const embed::KernelBlob& blob, const mneme_l
   std::vector<uint64_t> words;
   for (size_t index = 0; index < blob.args.size(); ++index) {
     const ArgKind kind = blob.args[index].kind;
-    if (kind != ArgKind::Aggregate && kind != ArgKind::Integer)
+    if (kind != ArgKind::Aggregate && kind != ArgKind::Integer && kind != ArgKind::Unknown)
       continue;
     const auto* bytes = static_cast<const std::byte*>(launch.args[index]);
     for (size_t at = 0; at + sizeof(uint64_t) <= blob.args[index].sizeBytes; at += 8) {
@@ -271,6 +298,15 @@ std::string warningOfReads(const KernelInfo& info, const std::string& device) {
                    list + "): its replays may differ";
 }
 
+std::vector<std::vector<std::byte>> recordedCode(const KernelInfo& info) {
+  if (info.blob->image)
+    return {*info.blob->image};
+  std::vector<std::vector<std::byte>> modules;
+  for (const auto& module : info.modules)
+    modules.push_back(module->bitcode);
+  return modules;
+}
+
 artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device) {
   artifact::KernelRecord record;
   record.staticHash = info.blob->staticHash;
@@ -281,6 +317,7 @@ artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string&
   record.arch = info.blob->arch;
   record.device = device;
   record.args = info.blob->args;
+  record.codeForm = info.blob->imageForm;
   record.optionsJson =
       withUnrecordedReads(optionsOf(info.blob->metadataJson), unrecordedReads(info, device));
   return record;

@@ -89,9 +89,9 @@ struct ModuleGlobal {
 /// Thread-safe.
 class KernelCatalog {
 public:
-  /// Both must outlive it.
-  KernelCatalog(const Settings& settings, const LoadedModules& loaded)
-      : settings_(settings), loaded_(loaded) {}
+  /// All must outlive it.
+  KernelCatalog(const Settings& settings, const LoadedModules& loaded, Backend& backend)
+      : settings_(settings), loaded_(loaded), backend_(backend) {}
 
   /// Returns null if the handle is neither from an instrumented unit nor from code that the program
   /// loaded itself. Reads code once per handle; later calls are one lookup.
@@ -111,13 +111,16 @@ private:
   std::shared_ptr<const KernelInfo> read(const void* handle);
   void keepName(const KernelInfo& info);
   std::string findCode(const void* handle, KernelInfo& info);
+  std::shared_ptr<const embed::KernelBlob> blobWithoutIr(const void* handle);
   std::shared_ptr<const embed::BlobSet> blobsOf(const mneme_module_entry* module);
 
   const Settings& settings_;
   const LoadedModules& loaded_;
+  Backend& backend_;
   mutable std::shared_mutex mutex_;
   std::unordered_map<const void*, std::shared_ptr<const KernelInfo>> infos_;
   std::map<const mneme_module_entry*, std::shared_ptr<const embed::BlobSet>> blobs_;
+  std::map<const mneme_module_entry*, embed::DeviceCode> codes_; ///< without IR
   std::map<uint64_t, std::shared_ptr<KernelState>> states_;
   std::set<std::string> names_; ///< of the kernels launched so far, as allUnwanted() returns them
   bool hasWanted_ = false;
@@ -128,9 +131,11 @@ bool refersTo(const KernelInfo& info, std::span<const char* const> names);
 
 /// Returns the identity of a launch of a kernel: a hash of grid, block, shared memory, cooperative
 /// flag, cluster and the bytes of every argument that is not a pointer. Aggregates count with all
-/// their bytes, including pointers and padding, which cannot be distinguished here.
+/// their bytes, including pointers and padding, which cannot be distinguished here. Without IR, a
+/// word of the arguments for which `isAddress` holds is a pointer.
 uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
-                     const LaunchTraits& traits) noexcept;
+                     const LaunchTraits& traits,
+                     const std::function<bool(uint64_t)>& isAddress = {});
 
 std::vector<std::vector<std::byte>> argumentValues(const embed::KernelBlob& blob,
                                                    const mneme_launch& launch);
@@ -145,6 +150,9 @@ std::set<std::string> unrecordedReads(const KernelInfo& info, const std::string&
 
 /// Returns a warning about them; empty if there are none.
 std::string warningOfReads(const KernelInfo& info, const std::string& device);
+
+/// Returns the modules of the kernel's record: its IR, or the image it was loaded from.
+std::vector<std::vector<std::byte>> recordedCode(const KernelInfo& info);
 
 /// Makes the record of a kernel, without instances.
 artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device);

@@ -7,6 +7,7 @@
 #include "runtime/core/base/file.h"
 #include "runtime/core/base/own_descriptors.h"
 #include "runtime/core/base/sentence.h"
+#include "runtime/core/embed/containers.h"
 #include "runtime/recorder/process_facts.h"
 #include "runtime/recorder/session.h"
 
@@ -31,14 +32,16 @@ uint32_t formOf(const LoadedLaunch& launch) {
                                 : MNEME_LAUNCH_PLAIN;
 }
 
-/// What `read` finds becomes what the module carries.
+/// Keeps the image that `read` returns, and the IR that it carries.
 template <typename Read>
 void noteModule(Session& session, void* handle, CodeKind kind, const Read& read) {
   auto module = std::make_shared<LoadedModule>();
   module->handle = handle;
   module->isLibrary = kind == CodeKind::Library;
   try {
-    embed::BlobSet blobs = read();
+    const auto& image = read();
+    module->image = embed::copyImage(image);
+    embed::BlobSet blobs = embed::readDeviceImage(image);
     // Code objects that mneme made hold the IR of their own instructions, not the program's.
     std::erase_if(blobs.kernels, [](const auto& item) { return item.second->staticHash == 0; });
     module->blobs = std::make_shared<const embed::BlobSet>(std::move(blobs));
@@ -62,8 +65,8 @@ int watchLoad(void** module, CodeKind kind, const Next& next, const Read& read) 
 
 /// The vendors' libraries of kernels hold hundreds of megabytes of code, none of which has IR, and
 /// which is not in memory before it is used.
-embed::BlobSet readImage(const void* image) {
-  return isOfKernelLibrary(image, findBackend()) ? embed::BlobSet() : embed::readFatBinary(image);
+Bytes readImage(const void* image) {
+  return isOfKernelLibrary(image, findBackend()) ? Bytes() : embed::imageInMemory(image);
 }
 
 } // namespace
@@ -73,10 +76,7 @@ int watchModule(void** module, const void* image, const Next& next, CodeKind kin
 }
 
 int watchModuleFile(void** module, const char* path, const Next& next, CodeKind kind) {
-  return watchLoad(module, kind, next, [&] {
-    const std::vector<std::byte> bytes = apart([&] { return readFile(path); });
-    return embed::readDeviceImage(bytes);
-  });
+  return watchLoad(module, kind, next, [&] { return apart([&] { return readFile(path); }); });
 }
 
 int watchModuleUnload(void* module, const Next& next) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "runtime/core/abi/mneme_rt.h"
+#include "runtime/core/embed/code_image.h"
 #include "runtime/core/embed/kernel_blob.h"
 
 namespace mneme::record {
@@ -18,6 +19,7 @@ struct LoadedModule {
   void* handle = nullptr;
   bool isLibrary = false; ///< whether the handle is of the vendor's kind for all contexts
   std::shared_ptr<const embed::BlobSet> blobs;
+  embed::CodeImage image; ///< for kernels without IR
   /// Represents the module where a unit is needed. It is never registered.
   mneme_module_entry unit{};
 };

@@ -13,6 +13,7 @@
 
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/artifact/recording.h"
+#include "runtime/core/embed/code_image.h"
 #include "runtime/recorder/device_access.h"
 #include "runtime/recorder/memory_backend.h"
 
@@ -119,6 +120,13 @@ public:
   /// Returns the mangled name of a kernel that the vendor knows by this handle; empty if it does
   /// not tell.
   virtual std::string nameOf(const void* kernel) { return ""; }
+  /// Returns what a kernel of code that the program loaded itself takes; nothing if the vendor does
+  /// not tell.
+  virtual std::optional<std::vector<embed::DeviceParameter>> parametersOf(const void* function) {
+    return std::nullopt;
+  }
+  /// Returns the architecture of the current device, for code that does not say its own.
+  virtual std::string architecture() { return ""; }
 
   /// Returns the address of the device variable with this shadow in the host program; null if it
   /// has none.

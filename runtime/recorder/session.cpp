@@ -93,7 +93,7 @@ Session::Session() noexcept : owner_(getpid()) {
       hasSeenModules_ = hasModules();
       memory_ = std::make_unique<Memory>(memoryOptions(backend_, settings_));
       deferredFrees_ = std::make_unique<DeferredFrees>(backend_, *memory_);
-      catalog_ = std::make_unique<KernelCatalog>(settings_, loaded_);
+      catalog_ = std::make_unique<KernelCatalog>(settings_, loaded_, backend_);
       globals_ = std::make_unique<GlobalPlaces>(backend_, *catalog_);
       sections_ = std::make_unique<RecordedSections>(settings_.sections);
       isActive_ = true;
@@ -203,7 +203,9 @@ Session::Attempt Session::decide(const mneme_launch& launch, const LaunchTraits*
     attempt.traits = *traits;
   else if (launch.form != MNEME_LAUNCH_PLAIN)
     attempt.traits = backend_.traitsOf(launch);
-  attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits);
+  attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits, [this](uint64_t word) {
+    return memory_->isInAllocation(word);
+  });
   KernelState& state = *info->state;
   const LaunchShapes::Match shape = settings_.shapes.match(info->blob->kernel, launch);
   attempt.shape = shape.entry;
@@ -359,10 +361,7 @@ void Session::announce(const KernelInfo& info) {
   const Window window = memory_->window(static_cast<unsigned>(device_));
   record.windowAddress = window.address;
   record.windowBytes = window.sizeBytes;
-  std::vector<std::vector<std::byte>> modules;
-  for (const auto& module : info.modules)
-    modules.push_back(module->bitcode);
-  writer().addKernel(record, modules);
+  writer().addKernel(record, recordedCode(info));
   state.isAnnounced = true;
   if (const std::string reads = warningOfReads(info, record.device); !reads.empty())
     note(reads);

@@ -8,6 +8,7 @@
 #include "runtime/compiler/service/service.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/packing.h"
+#include "runtime/replay/code_without_ir.h"
 
 namespace mneme::replay {
 
@@ -156,13 +157,19 @@ void readStatistics(const std::string& statisticsJson, Result& result) {
 }
 
 std::shared_ptr<const compile::Result>
-ModuleCache::build(const Hash128& key, bool useCache,
+ModuleCache::build(const artifact::KernelRecord& record,
+                   const std::vector<std::vector<std::byte>>& modules,
+                   const Configuration& configuration, const Options& options,
                    const std::function<compile::Request()>& makeRequest) {
-  if (const auto found = findRecent(builds_, key); useCache && found != builds_.end())
+  if (!hasIr(record))
+    return std::make_shared<const compile::Result>(
+        recordedBuild(record, modules.at(0), configuration, options));
+  const Hash128 key = keyOf(configuration, options);
+  if (const auto found = findRecent(builds_, key); options.useCache && found != builds_.end())
     return found->value;
   const compile::Request request = makeRequest();
   auto built =
-      std::make_shared<const compile::Result>(compile::compileForReplay(request, useCache));
+      std::make_shared<const compile::Result>(compile::compileForReplay(request, options.useCache));
   remember(builds_, Entry<const compile::Result>{key, built}, kRememberedBuilds);
   return built;
 }

@@ -47,9 +47,12 @@ public:
   ModuleCache(device::Device& device, MemoryImage& image, std::string kernel)
       : device_(device), image_(image), kernel_(std::move(kernel)) {}
 
-  /// Returns the build of `request`, which is kept under `key` and called only if it must be
-  /// compiled. \throws Error as compile::compile()
-  std::shared_ptr<const compile::Result> build(const Hash128& key, bool useCache,
+  /// Returns the code for a configuration. `request` is called only if it must be compiled, which
+  /// code without IR never is. \throws Error as compile::compile() and recordedBuild()
+  std::shared_ptr<const compile::Result> build(const artifact::KernelRecord& record,
+                                               const std::vector<std::vector<std::byte>>& modules,
+                                               const Configuration& configuration,
+                                               const Options& options,
                                                const std::function<compile::Request()>& request);
 
   /// Loads `image` with its recorded globals in place. \throws as Device::load()

@@ -69,7 +69,7 @@ void Experiment::build() {
                        codeTargetOf(bench_.device, bench_.image), configuration_, options_);
   };
   const std::shared_ptr<const compile::Result> built =
-      bench_.cache.build(keyOf(configuration_, options_), options_.useCache, request);
+      bench_.cache.build(bench_.record, bench_.modules, configuration_, options_, request);
   readStatistics(built->statisticsJson, result_);
   result_.isCodeFromCache = isKnown || built->isFromCache;
   dropRecordedReads(result_.unrecordedReads, bench_.record.device);

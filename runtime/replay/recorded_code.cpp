@@ -5,6 +5,7 @@
 #include "runtime/core/artifact/snapshot.h"
 #include "runtime/core/base/error.h"
 #include "runtime/replay/build.h"
+#include "runtime/replay/code_without_ir.h"
 
 namespace mneme::replay {
 
@@ -44,6 +45,7 @@ RecordedCode::RecordedCode(const std::filesystem::path& record, const std::strin
 
 compile::Request RecordedCode::request(const CodeTarget& target, const Configuration& configuration,
                                        const Options& options) {
+  requireIr(record_, "code that is compiled anew");
   const std::lock_guard lock(mutex_);
   if (configuration.specialize && !instance_)
     throw Error(ErrorCode::InvalidArgument,

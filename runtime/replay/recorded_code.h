@@ -32,6 +32,9 @@ public:
   /// \throws Error{NotFound, ArtifactCorrupt}
   RecordedCode(const std::filesystem::path& record, const std::string& recordId);
 
+  /// Without IR there is nothing to compile.
+  bool hasIr() const noexcept { return record_.codeForm.empty(); }
+
   /// What Session::run() asks the compiler for on a device with this code target.
   /// \throws Error{InvalidArgument} as makeRequest(), or when argument values are to be fixed and
   /// no launch is known; Error{NotFound, ArtifactCorrupt} for the snapshot that holds them.

@@ -10,6 +10,7 @@
 #include "runtime/devices/device.h"
 #include "runtime/replay/build.h"
 #include "runtime/replay/build_licence.h"
+#include "runtime/replay/code_without_ir.h"
 #include "runtime/replay/experiment.h"
 #include "runtime/replay/kernel_output.h"
 #include "runtime/replay/labels.h"
@@ -76,6 +77,7 @@ void Session::open(const std::filesystem::path& path, const std::string& recordI
       artifact::Snapshot::open(directory / s.instance.epilogue));
   const double deviceStart = secondsSince(start);
   s.device = openDevice();
+  checkRunsOn(s.record, s.device->description());
   const double uploadStart = secondsSince(start);
   s.image = std::make_unique<MemoryImage>(*s.device, s.record, *s.prologue, *s.epilogue,
                                           options.goldenBytesLimit);
@@ -105,6 +107,8 @@ Configuration Session::recorded() const {
 
 std::string Session::describeElements() const {
   const Impl& s = *impl_;
+  if (!hasIr(s.record))
+    return "{}";
   const CodeTarget target{.name = s.device->description().target};
   compile::Request request =
       makeRequest(s.record, s.modules, s.image->arguments(), target, recorded(), {});
@@ -121,7 +125,7 @@ std::string Session::build(const Configuration& configuration, const Options& op
     return makeRequest(s.record, s.modules, s.image->arguments(), codeTargetOf(*s.device, *s.image),
                        configuration, options);
   };
-  return s.modulesOnDevice->build(keyOf(configuration, options), options.useCache, request)
+  return s.modulesOnDevice->build(s.record, s.modules, configuration, options, request)
       ->statisticsJson;
 }
 

@@ -47,8 +47,7 @@ Trim::Trim(Session& session, const Configuration& configuration, double timeoutS
     return makeRequest(s.record, s.modules, s.image->arguments(), codeTargetOf(*s.device, *s.image),
                        configuration, options);
   };
-  const auto built =
-      s.modulesOnDevice->build(keyOf(configuration, options), options.useCache, request);
+  const auto built = s.modulesOnDevice->build(s.record, s.modules, configuration, options, request);
   impl_->module = s.modulesOnDevice->load(built->image);
   for (const std::vector<std::byte>& value : s.image->arguments())
     impl_->args.push_back(const_cast<std::byte*>(value.data()));

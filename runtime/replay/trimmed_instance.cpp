@@ -263,12 +263,22 @@ void DraftMaker::addAfter(size_t index, Content& content) {
 uint64_t DraftMaker::identity() const {
   const artifact::Instance& whole = source_.record.instances.at(source_.instance.dynamicHash);
   const std::vector<std::vector<std::byte>>& values = source_.prologue.args();
+  // As in KernelCatalog's dynamicHash().
+  const bool isMasked = !source_.record.codeForm.empty();
+  const auto isAddress = [&](uint64_t word) {
+    return std::ranges::any_of(source_.prologue.regions(), [&](const artifact::Region& region) {
+      return region.kind != artifact::RegionKind::Global &&
+             word - region.address < region.sizeBytes;
+    });
+  };
+  std::vector<std::byte> masked;
   const auto bytesOf = [&](size_t index, uint64_t offset, uint64_t sizeBytes) {
     const std::span<const std::byte> value = index < values.size()
                                                  ? std::span<const std::byte>(values[index])
                                                  : std::span<const std::byte>();
     const uint64_t begin = std::min<uint64_t>(offset, value.size());
-    return value.subspan(begin, std::min<uint64_t>(sizeBytes, value.size() - begin));
+    const auto part = value.subspan(begin, std::min<uint64_t>(sizeBytes, value.size() - begin));
+    return isMasked ? artifact::withoutAddresses(part, isAddress, masked) : part;
   };
   const auto of = [&](const artifact::Dim3& grid) {
     return artifact::launchIdentity(grid, whole.block, whole.cluster, whole.sharedBytes,

@@ -9,6 +9,7 @@
 #include "runtime/core/artifact/directory.h"
 #include "runtime/core/artifact/snapshot.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/embed/code_image.h"
 #include "runtime/core/embed/device_code.h"
 #include "runtime/core/embed/kernel_blob.h"
 
@@ -82,6 +83,7 @@ Answer readImage(std::span<const std::byte> bytes) {
     const embed::BlobSet set = embed::readDeviceImage(bytes);
     for (const auto& [name, blob] : set.kernels)
       embed::modulesFor(set, name);
+    embed::readCpuKernel(bytes);
   });
 }
 

@@ -265,6 +265,7 @@ def _launch(
     from mneme.recording.recorded_execution import RecordedExecution  # noqa: PLC0415
 
     record = RecordedExecution.from_json(database)
+    record.require_ir("mneme bisect")
     target = arch
     if symptom is None or symptom.needs_device:
         if arch:

@@ -86,7 +86,7 @@ def _show_kernel(details: KernelDetails) -> None:
         ("mangled", details.kernel_name),
         ("place", details.place or "unknown"),
         ("record", details.file),
-        ("code", ", ".join(details.modules)),
+        ("code", _code_text(details)),
         ("built for", details.arch or "unknown"),
         ("recorded on", details.device or "unknown"),
         ("address window", window),
@@ -98,6 +98,14 @@ def _show_kernel(details: KernelDetails) -> None:
     )
     for name, value in (*rows, *(fact for fact in facts if fact[1])):
         _console.print_line(f"{name:>15}  {value}")
+
+
+def _code_text(details: KernelDetails) -> str:
+    from mneme.recording.without_ir import POSSIBLE_WITHOUT_IR  # noqa: PLC0415
+
+    files = ", ".join(details.modules)
+    form = details.code_form
+    return f"{files} ({form}, no IR: {POSSIBLE_WITHOUT_IR})" if form else files
 
 
 def _member_text(name: str, longest: int) -> str:

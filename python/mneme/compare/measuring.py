@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme.compare.occupancy import occupancy
 from mneme.compare.results import UNUSED, CaseResult, Outcome
-from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
+from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError, Unsupported
 from mneme.mneme_types import ExperimentResult
 from mneme.recording.configured import configured
 from mneme.session.rounds import Rounds
@@ -68,7 +68,7 @@ def prepare(executor: Executor, case: Case, variants: Sequence[Variant], target:
     for variant in variants:
         try:
             config = configured(case.record, case.instance, variant.changes)
-        except InvalidArgument as error:
+        except (InvalidArgument, Unsupported) as error:
             prepared.refused[variant.name] = str(error)
             continue
         prepared.configs[variant.name] = config

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["CODE", "code_rows", "embedder_with", "find_records"]
 
 _RECORDED: Final = "recorded"
+_IMAGE: Final = "RecordedCode_"
 _UNITS: Final = {name: "bytes" for name in FEATURES if name.endswith("_bytes")}
 
 CODE: Final = Table(
@@ -116,7 +117,7 @@ def find_records(directories: Iterable[Path]) -> list[Path]:
     for top in directories:
         for place, folders, files in os.walk(top):
             folders.sort()
-            if any(name.endswith(".bc") for name in files):
+            if any(name.endswith(".bc") or name.startswith(_IMAGE) for name in files):
                 listed = _native.list_directory(place)["records"]
                 found |= dict.fromkeys(Path(place, Path(name).name).resolve() for name in listed)
     return list(found)
@@ -193,6 +194,7 @@ def _is_there(named: dict[str, Any], known: Iterable[Path]) -> bool:
 def _recorded(record: RecordedExecution) -> _Code:
     from mneme import _native  # noqa: PLC0415 - loads the compiler
 
+    record.require_ir("a row of features")
     files = [Path(name) for name in record.llvm_files]
     hashes = record.module_hashes or [_native.content_hash(read_bytes(one)) for one in files]
     row = {

@@ -110,6 +110,7 @@ class Kernels:
         return Speedup(ratio=statistics.median(ratios))
 
     def _configuration(self, case: Case, pipeline: str) -> ExperimentConfiguration:
+        case.record.require_ir("an environment")
         one = case.instance
         return ExperimentConfiguration(
             grid=one.grid_dim,

@@ -115,11 +115,13 @@ def compile_record(
         InvalidArgument: For an unknown target, pass or option, and if the record id is ambiguous.
         NotFound: If there is no such record.
         CompileFailed: If compiler or assembler refuse the kernel.
+        Unsupported: If it was recorded without IR.
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     wanted = options or CompileOptions()
     record, instance, placing = _find(database, record_id, wanted)
+    record.require_ir("compiling it")
     target = wanted.target or record.arch
     if not target:
         raise InvalidArgument(

@@ -71,7 +71,7 @@ def remark_on_program(path: str | Path, *, device: str = "cpu") -> str:
     if not any(name.startswith(_OUR_LIBRARIES) for name in facts.needed):
         return (
             f"'{path}' itself is not instrumented: only kernels built with add_mneme() are "
-            "recorded (see docs/cmake.md)"
+            "recorded, and those of code that it loads itself (see docs/cmake.md)"
         )
     return ""
 

@@ -40,10 +40,12 @@ def recorded_kernel(record_file: Path, record_id: str) -> RecordedKernel:
     Raises:
         NotFound: If the launch or one of its files does not exist.
         ArtifactCorrupt: If a file is damaged.
+        Unsupported: If there is no IR.
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     record = RecordedExecution.from_json(record_file)
+    record.require_ir("mneme explain")
     launch = record.get(record_id)
     snapshot = launch.prologue.snapshot
     args = Argument.all_of(_native.record_arguments(record.path))

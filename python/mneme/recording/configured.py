@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from typing import TYPE_CHECKING, Final
 
 from mneme.arguments import argument_paths, known_paths
 from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration
@@ -11,6 +12,14 @@ if TYPE_CHECKING:
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 
 __all__ = ["configured", "recorded_configuration"]
+
+# What can differ without IR, or has no effect without what is refused.
+_NOT_CODE: Final = frozenset(
+    (
+        *("grid", "block", "shared_mem"),
+        *("max_threads", "min_blocks_per_sm", "specialized_args", "prune", "internalize"),
+    )
+)
 
 
 def recorded_configuration(instance: KernelInstance) -> ExperimentConfiguration:
@@ -37,6 +46,7 @@ def configured(
 
     Raises:
         InvalidArgument: If an argument that shall become a constant cannot.
+        Unsupported: If other code is wanted of a kernel that was recorded without IR.
     """
     wanted = changes or ConfigurationChanges()
     config = recorded or recorded_configuration(instance)
@@ -44,4 +54,22 @@ def configured(
         known_paths(argument_paths(paths), instance.constants)
     if wanted.values.get("passes") is None:
         config.passes, config.codegen_opt = record.program_pipeline
-    return wanted.apply(config)
+    changed = wanted.apply(config)
+    _refuse_other_code(record, changed)
+    return changed
+
+
+def _refuse_other_code(record: RecordedExecution, config: ExperimentConfiguration) -> None:
+    """Refuse a configuration that changes code of which there is no IR.
+
+    Raises:
+        Unsupported: If it does, naming its fields.
+    """
+    usual = ExperimentConfiguration()
+    changed = [
+        one.name
+        for one in fields(ExperimentConfiguration)
+        if one.name not in _NOT_CODE and getattr(config, one.name) != getattr(usual, one.name)
+    ]
+    if changed:
+        record.require_ir(f"a configuration with {' and '.join(changed)}")

@@ -36,6 +36,7 @@ __all__ = [
 
 # How the passes name variables that hold addresses of functions, and what they append for functions
 # local to a unit.
+_WORD_BYTES = 8
 _CELL_PREFIX = "__mneme_function_"
 _UNIT_SUFFIX = re.compile("__mneme_[0-9a-f]{16}$")
 _FLOAT_FORMATS = {2: "<e", 4: "<f", 8: "<d"}
@@ -56,6 +57,8 @@ class KernelSummary:
     occurrences: int
     stored_bytes: int
     recorded_ns: int
+    code_form: str
+    """What the code is where there is no IR: "cubin", "ptx", "fatbin", "cpu"; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +180,8 @@ class KernelDetails:
     arch: str
     device: str
     modules: list[str]
+    code_form: str
+    """What the code is where there is no IR: "cubin", "ptx", "fatbin", "cpu"; else empty."""
     window: str
     window_bytes: int
     unrecorded_reads: list[str]
@@ -240,6 +245,7 @@ def _summary(record: RecordedExecution) -> KernelSummary:
         occurrences=sum(one.occ for one in record.values()),
         stored_bytes=sum(_size_of(Path(name)) for name in files),
         recorded_ns=sum(one.recorded_ns for one in record.values()),
+        code_form=record.code_form,
     )
 
 
@@ -274,6 +280,7 @@ def describe_record(
         arch=record.arch,
         device=str(record.extras.get("Device", "")),
         modules=[Path(name).name for name in record.llvm_files],
+        code_form=record.code_form,
         window=record.va_addr,
         window_bytes=record.va_size,
         unrecorded_reads=record.unrecorded_reads,
@@ -353,6 +360,8 @@ def format_value(value: bytes, kind: ArgKind) -> str:
         return f"0x{int.from_bytes(value, 'little'):x}"
     if kind is ArgKind.INTEGER:
         return str(int.from_bytes(value, "little", signed=True))
+    if kind is ArgKind.UNKNOWN and len(value) == _WORD_BYTES:
+        return f"0x{int.from_bytes(value, 'little'):x}"
     if kind is ArgKind.FLOAT and len(value) in _FLOAT_FORMATS:
         return repr(struct.unpack(_FLOAT_FORMATS[len(value)], value)[0])
     return value.hex()

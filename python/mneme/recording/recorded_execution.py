@@ -14,6 +14,7 @@ from mneme.files.publish import publish_text
 from mneme.kernel_names import KernelName, short_name
 from mneme.recording.memory_state import MemStateRef, SnapshotType
 from mneme.recording.record_json import Fields, read_record
+from mneme.recording.without_ir import refusal
 from mneme.source_place import SourcePlace
 
 if TYPE_CHECKING:
@@ -120,6 +121,9 @@ class KernelInstance:
     trimming: Trimming | None = None
     """What was left out since it was recorded; None: nothing."""
 
+    code_form: str = ""
+    """As of its record."""
+
     @property
     def constants(self) -> dict[str, str]:
         """Arguments and members of structures that can be fixed, with names: "2", "0+8"."""
@@ -213,12 +217,30 @@ class RecordedExecution:
             constant_names=dict(self._constants),
             labels=tuple(fields.list_of("Labels", str)) if fields.has("Labels") else (),
             trimming=Trimming.read(fields.object("Trimmed")) if fields.has("Trimmed") else None,
+            code_form=self.code_form,
         )
 
     @property
     def extras(self) -> dict[str, Any]:
         """Fields beyond the common ones: "Arch", "Device", "ArgTypes", "ArgSizes", ..."""
         return self._extras
+
+    @property
+    def code_form(self) -> str:
+        """What the code is where there is no IR: "cubin", "ptx", "fatbin", "cpu"; else empty."""
+        return str(self._extras.get("CodeForm", ""))
+
+    def require_ir(self, purpose: str) -> None:
+        """Refuse a recording without IR.
+
+        Args:
+            purpose: What needs the IR, in the singular: "mneme explain".
+
+        Raises:
+            Unsupported: If there is none.
+        """
+        if self.code_form:
+            raise refusal(self.short_name, self.code_form, purpose)
 
     @property
     def code_hash(self) -> str:
@@ -327,7 +349,9 @@ class RecordedExecution:
         Raises:
             NotFound: If a bitcode file is missing.
             ArtifactCorrupt: If one is not LLVM IR.
+            Unsupported: If there is none.
         """
+        self.require_ir("llvmlite modules")
         from mneme.recording.llvm_modules import link_modules  # noqa: PLC0415 - loads LLVM
 
         files = [Path(name) for name in self.llvm_files]

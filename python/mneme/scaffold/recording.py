@@ -29,10 +29,12 @@ def describe_recording(database: str | Path, record_id: str | None) -> dict[str,
     `launch_facts`), `regions`.
 
     Raises:
+        Unsupported: If there is no IR.
         NotFound, InvalidArgument, ArtifactCorrupt: As for `mneme.recording.records.find_instance`.
     """
     path, chosen = find_instance(database, record_id)
     record = RecordedExecution.from_json(path)
+    record.require_ir("a generated project")
     details = describe_record(record, [chosen])
     (instance,) = details.instances
     facts = launch_facts(path, chosen)

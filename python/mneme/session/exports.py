@@ -254,6 +254,8 @@ class Exporter:
     def _write_artifacts(self, baseline: CompletedCandidate, best: Standing) -> None:
         from mneme.measure.compile_record import CompileOptions, compile_record  # noqa: PLC0415
 
+        if self._record.code_form:
+            return
         for name, done in (("baseline", baseline), ("best", best.done)):
             target = "cpu" if done.result.device == "cpu" else ""
             options = CompileOptions.of(

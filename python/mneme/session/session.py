@@ -39,6 +39,7 @@ from mneme.session.spaces import first_samples, make_space
 from mneme.session.storages import open_storage
 from mneme.session.studies import check_sampler
 from mneme.session.trials import Candidate, CompletedCandidate, classify_result, metric_value
+from mneme.session.without_ir import with_code_as_it_is
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -197,9 +198,10 @@ class TuningSession:
         instance = record.get(record_id)
         told: list[str] = []
         if self._space is None:
+            options, about_code = with_code_as_it_is(options, record)
             options, about_constants = with_constant_arguments(options, record, instance)
             options, about_dimensions = with_deployable_dimensions(options, record)
-            told = [one for one in (about_constants, about_dimensions) if one]
+            told = [one for one in (about_code, about_constants, about_dimensions) if one]
             self.options = options
         space = self._space or make_space(options, instance)
         if options.print_space or options.dry_run:

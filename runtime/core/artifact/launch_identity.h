@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,22 @@ uint64_t launchIdentity(const Dim3& grid, const Dim3& block, const Dim3& cluster
       hash = combineHashes(hash, hash64(bytesOf(index, offset, sizeBytes)));
     });
   return hash;
+}
+
+/// Returns the bytes of an argument with zeros in place of the words for which `isAddress` holds;
+/// `storage` holds them if they differ.
+template <typename IsAddress>
+std::span<const std::byte> withoutAddresses(std::span<const std::byte> bytes,
+                                            const IsAddress& isAddress,
+                                            std::vector<std::byte>& storage) {
+  storage.assign(bytes.begin(), bytes.end());
+  uint64_t word = 0;
+  for (size_t at = 0; at + sizeof word <= storage.size(); at += sizeof word) {
+    std::memcpy(&word, storage.data() + at, sizeof word);
+    if (word != 0 && isAddress(word))
+      std::memset(storage.data() + at, 0, sizeof word);
+  }
+  return storage;
 }
 
 } // namespace mneme::artifact

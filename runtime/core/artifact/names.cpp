@@ -48,6 +48,15 @@ std::string moduleName(uint64_t staticHash, size_t index) {
          (index == 0 ? "" : "." + std::to_string(index)) + ".bc";
 }
 
+bool isCodeForm(std::string_view form) noexcept {
+  constexpr std::string_view kForms[] = {"cubin", "ptx", "fatbin", "cpu"};
+  return std::ranges::find(kForms, form) != std::end(kForms);
+}
+
+std::string codeName(uint64_t staticHash, const std::string& form) {
+  return "RecordedCode_" + std::to_string(staticHash) + "." + form;
+}
+
 std::string snapshotName(bool isEpilogue, uint64_t staticHash, uint64_t dynamicHash,
                          unsigned generation) {
   return std::string("DeviceState.") + (isEpilogue ? "epilogue." : "prologue.") +
@@ -80,6 +89,8 @@ bool isUnmergedName(const std::string& name) noexcept {
 
 bool isModuleName(const std::string& name, std::optional<uint64_t> staticHash) noexcept {
   std::string_view rest = name;
+  if (take(rest, "RecordedCode_"))
+    return takeNumber(rest, staticHash) && take(rest, ".") && isCodeForm(rest);
   return take(rest, "RecordedIR_") && takeNumber(rest, staticHash) && isEnd(rest, ".bc");
 }
 

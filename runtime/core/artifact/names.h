@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace mneme::artifact {
 
@@ -17,6 +18,10 @@ std::string damagedName(uint64_t staticHash);
 std::string unmergedName(uint64_t staticHash, unsigned number);
 /// `index` 0: "RecordedIR_<static>.bc"; n: "RecordedIR_<static>.<n>.bc".
 std::string moduleName(uint64_t staticHash, size_t index);
+/// Whether device code without IR can have this form: "cubin", "ptx", "fatbin", "cpu".
+bool isCodeForm(std::string_view form) noexcept;
+/// "RecordedCode_<static>.<form>"
+std::string codeName(uint64_t staticHash, const std::string& form);
 /// `generation` 0 has no suffix. Others are used while a file still in use has the name.
 std::string snapshotName(bool isEpilogue, uint64_t staticHash, uint64_t dynamicHash,
                          unsigned generation);
@@ -30,7 +35,8 @@ std::string printable(const std::string& text, size_t mostBytes = 200);
 /// Whether `name` can be a `<static hash>.json`: decimal digits and ".json".
 bool isRecordName(const std::string& name) noexcept;
 bool isUnmergedName(const std::string& name) noexcept;
-/// Whether moduleName(), or snapshotName(), makes such a name; for `staticHash` only if given.
+/// Whether moduleName() or codeName(), or snapshotName(), makes such a name; for `staticHash` only
+/// if given.
 bool isModuleName(const std::string& name, std::optional<uint64_t> staticHash = {}) noexcept;
 bool isSnapshotName(const std::string& name, std::optional<uint64_t> staticHash = {}) noexcept;
 /// Not ".json": scripts take every such file for a record, or search all of them for a kernel.

@@ -19,7 +19,9 @@ uint64_t RecordStore::add(KernelRecord record, const std::vector<std::vector<std
   record.moduleHashes.clear();
   record.instances.clear();
   for (size_t index = 0; index < modules.size(); ++index) {
-    record.modules.push_back(moduleName(record.staticHash, index));
+    record.modules.push_back(record.codeForm.empty()
+                                 ? moduleName(record.staticHash, index)
+                                 : codeName(record.staticHash, record.codeForm));
     record.moduleHashes.push_back(toHex(hash128(modules[index])));
     const std::filesystem::path path = directory_ / record.modules.back();
     try {

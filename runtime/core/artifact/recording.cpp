@@ -87,6 +87,13 @@ SourcePlace placeFromJson(const Fields& fields) {
       .file = fields.text("File"), .line = fields.u32("Line"), .endLine = fields.u32("EndLine")};
 }
 
+std::string codeFormFrom(const Fields& fields) {
+  std::string form = fields.text("CodeForm");
+  if (!isCodeForm(form))
+    fields.refuse("CodeForm", "has the unknown form '" + printable(form) + "'");
+  return form;
+}
+
 std::vector<ArgKind> kindsFromJson(const Fields& fields) {
   std::vector<ArgKind> kinds;
   for (const std::string& name : fields.strings("ArgKinds")) {
@@ -239,6 +246,8 @@ KernelRecord KernelRecord::load(const std::filesystem::path& path) {
   if (!record.moduleHashes.empty() && record.moduleHashes.size() != record.modules.size())
     throw Error(ErrorCode::ArtifactCorrupt,
                 "'" + file + "': \"ModuleHashes\" and \"Modules\" differ in length");
+  if (fields.has("CodeForm"))
+    record.codeForm = codeFormFrom(fields);
   record.args = argsFromJson(fields);
   record.optionsJson = fields.has("Options") ? dump(root["Options"]) : "";
   record.arch = fields.has("Arch") ? fields.text("Arch") : "";
@@ -266,6 +275,8 @@ std::string KernelRecord::toJson() const {
                {"Device", device},
                {"Launches", launches},
                {"instances", json::object()}};
+  if (!codeForm.empty())
+    root["CodeForm"] = codeForm;
   if (codeHash != 0)
     root["CodeHash"] = "0x" + toHex(codeHash);
   if (!place.file.empty())

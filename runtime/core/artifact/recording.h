@@ -113,10 +113,12 @@ struct KernelRecord {
   uint64_t codeHash = 0; ///< as in KernelBlob
   std::string kernelName;
   std::string demangledName;
-  SourcePlace place;                     ///< "Place"
-  uint64_t windowAddress = 0;            ///< "VAddr"
-  uint64_t windowBytes = 0;              ///< "VASize"
-  std::vector<std::string> modules;      ///< "RecordedIR_<static hash>.bc", ...
+  SourcePlace place;                ///< "Place"
+  uint64_t windowAddress = 0;       ///< "VAddr"
+  uint64_t windowBytes = 0;         ///< "VASize"
+  std::vector<std::string> modules; ///< "RecordedIR_<static hash>.bc", ...
+  /// What the only module is if it is no IR: "cubin", "ptx", "fatbin", "cpu". "CodeForm"
+  std::string codeForm;
   std::vector<std::string> moduleHashes; ///< Hash128 of each module in hex; empty in foreign files
   std::vector<KernelArg> args;           ///< the file has no alignments
   std::string optionsJson; ///< ahead-of-time code generation options (blob metadata "options")

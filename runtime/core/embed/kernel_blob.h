@@ -65,6 +65,9 @@ struct KernelBlob {
   uint32_t minBlocks = 0;
   std::string metadataJson;       ///< as embedded, for tools that need more
   std::vector<std::byte> bitcode; ///< decompressed LLVM bitcode
+  /// Without IR: the code as the program gave it to its driver, and what that is (code_image.h).
+  std::shared_ptr<const std::vector<std::byte>> image;
+  std::string imageForm; ///< empty: there is IR
 
   /// \throws Error{ArtifactCorrupt} unless the bytes are a complete, undamaged blob.
   static KernelBlob parse(std::span<const std::byte> bytes);

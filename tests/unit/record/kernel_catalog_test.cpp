@@ -105,6 +105,34 @@ TEST_CASE("argument values and pointers are taken as they are") {
         std::vector<uint64_t>{reinterpret_cast<uint64_t>(one.buffer)});
 }
 
+TEST_CASE("without IR, words that are addresses do not tell launches apart") {
+  struct {
+    uint64_t address = 0x600000000000, number = 7;
+  } packed;
+  uint64_t word = 0x600000001000;
+  void* args[] = {&packed, &word};
+  mneme_launch launch{};
+  launch.grid = launch.block = {1, 1, 1};
+  launch.args = args;
+  embed::KernelBlob image;
+  image.args = {{.sizeBytes = 16, .kind = ArgKind::Aggregate}, {.sizeBytes = 8}};
+  image.image = std::make_shared<const std::vector<std::byte>>(1);
+  const auto hash = [&] {
+    return dynamicHash(image, launch, {},
+                       [](uint64_t value) { return value - 0x600000000000 < 0x10000; });
+  };
+  const uint64_t first = hash();
+  packed.address += 64;
+  word += 64;
+  CHECK(hash() == first);
+  packed.number = 8;
+  CHECK(hash() != first);
+  packed.number = 7;
+  word = 3;
+  CHECK(hash() != first);
+  CHECK(wordArguments(image, launch) == std::vector<uint64_t>{packed.address, 7, 3});
+}
+
 TEST_CASE("functions that code refers to are found by their names") {
   auto own = std::make_shared<embed::KernelBlob>(), linked = std::make_shared<embed::KernelBlob>();
   const std::string_view names = "printfcudaCGSynchronize_Z5scalePfi";
@@ -123,7 +151,7 @@ TEST_CASE("functions that code refers to are found by their names") {
 TEST_CASE("a handle nobody registered is unknown") {
   const Settings settings;
   const LoadedModules loaded;
-  KernelCatalog catalog(settings, loaded);
+  KernelCatalog catalog(settings, loaded, findBackend());
   CHECK(catalog.find(&catalog) == nullptr);
   CHECK(catalog.find(&catalog) == nullptr);
   catalog.forget(nullptr);

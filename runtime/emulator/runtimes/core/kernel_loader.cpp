@@ -11,6 +11,8 @@
 #include "runtime/core/abi/variable_names.h"
 #include "runtime/core/base/demangled.h"
 #include "runtime/core/base/log.h"
+#include "runtime/core/embed/code_image.h"
+#include "runtime/core/embed/containers.h"
 #include "runtime/emulator/runtimes/core/global_arena.h"
 #include "runtime/emulator/runtimes/core/heap.h"
 #include "runtime/emulator/runtimes/core/registry.h"
@@ -59,6 +61,8 @@ void read(FatBinary& binary) {
   if (binary.isRead || !binary.data)
     return;
   binary.blobs = embed::readFatBinary(binary.data);
+  if (binary.blobs.kernels.empty())
+    binary.blobs = embed::readCpuKernel(embed::imageInMemory(binary.data));
   binary.isRead = true;
 }
 
@@ -156,6 +160,8 @@ Status locate(Kernel& kernel) {
 }
 
 std::vector<std::byte> compileImage(const Kernel& kernel) {
+  if (kernel.blob->image)
+    return *kernel.blob->image;
   compile::Request request;
   for (const auto& module : embed::modulesFor(kernel.binary->blobs, kernel.name))
     request.modules.push_back(module->bitcode);

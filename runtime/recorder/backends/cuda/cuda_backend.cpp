@@ -121,6 +121,8 @@ public:
       runtime_.attributesOf(attributes.data(), kernel.handle);
   }
   Capturing capturing(void* stream) noexcept override;
+  std::optional<std::vector<embed::DeviceParameter>> parametersOf(const void* function) override;
+  std::string architecture() override;
 
   std::string nameOf(const void* kernel) override { return nameByCuda(kernel); }
 
@@ -173,6 +175,42 @@ private:
   Runtime runtime_;
   DeviceWaiters waiters_{waitForPrimary};
 };
+
+/// A function's handle may be that of a library's kernel.
+std::optional<std::vector<embed::DeviceParameter>> CudaBackend::parametersOf(const void* function) {
+  const Driver* driver = Driver::find();
+  if (!driver || !driver->cuFuncGetParamInfo)
+    return std::nullopt;
+  void* handle = const_cast<void*>(function);
+  std::vector<embed::DeviceParameter> places;
+  size_t offset = 0, sizeBytes = 0;
+  CUresult status = CUDA_SUCCESS;
+  const auto ask = [&] {
+    status = driver->cuFuncGetParamInfo(static_cast<CUfunction>(handle), places.size(), &offset,
+                                        &sizeBytes);
+    if (status != CUDA_SUCCESS && driver->cuKernelGetParamInfo)
+      status = driver->cuKernelGetParamInfo(static_cast<CUkernel>(handle), places.size(), &offset,
+                                            &sizeBytes);
+    return status == CUDA_SUCCESS;
+  };
+  while (ask())
+    places.push_back({offset, sizeBytes});
+  // Behind the last one; all else means that the driver does not know the handle.
+  return status == CUDA_ERROR_INVALID_VALUE ? std::optional(std::move(places)) : std::nullopt;
+}
+
+std::string CudaBackend::architecture() {
+  const Driver* driver = Driver::find();
+  CUdevice device = 0;
+  int major = 0, minor = 0;
+  if (!driver || driver->cuCtxGetDevice(&device) != CUDA_SUCCESS ||
+      driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) !=
+          CUDA_SUCCESS ||
+      driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device) !=
+          CUDA_SUCCESS)
+    return "";
+  return "sm_" + std::to_string(major) + std::to_string(minor);
+}
 
 bool CudaBackend::prepareContext() noexcept {
   const Driver* driver = Driver::find();
