@@ -6,6 +6,7 @@
 
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
+#include "runtime/replay/ptx_limits.h"
 
 namespace mneme::replay {
 namespace {
@@ -23,27 +24,23 @@ std::string kernelOf(const artifact::KernelRecord& record) {
          withArticle(record.codeForm) + ")";
 }
 
+/// Whether a knob, by its key, changes code as it is recorded.
+bool needsIr(const std::string& key, const std::string& form) {
+  for (const char* idle : {"max_threads", "min_blocks_per_sm", "prune", "internalize",
+                           "specialized_args"}) // without what they belong to
+    if (key == idle)
+      return false;
+  return key != "max_registers" || form != "ptx";
+}
+
 /// What a configuration asks for that needs IR; empty if nothing.
-std::string wantedCode(const Configuration& c, const Options& options) {
+std::string wantedCode(const artifact::KernelRecord& record, const Configuration& c,
+                       const Options& options) {
   const Configuration usual;
-  if (c.specialize)
-    return "specialised arguments";
-  if (c.specializeDims)
-    return "specialised dimensions";
-  if (c.setLaunchBounds)
-    return "launch bounds";
-  if (!c.passes.empty() && c.passes != usual.passes)
-    return "another pipeline";
-  if (c.codegenOpt != usual.codegenOpt)
-    return "another level of code generation";
-  if (c.maxRegisters != usual.maxRegisters)
-    return "a limit of registers";
-  if (!c.passPlugins.empty())
-    return "pass plugins";
-  if (!c.llvm.empty() || !c.llvmOptions.empty())
-    return "another LLVM or its options";
-  if (!c.assemblerOptions.empty())
-    return "options of the assembler";
+#define MNEME_KNOB(type, member, key, otherwise, high, deployed)                                   \
+  if (c.member != usual.member && needsIr(key, record.codeForm))                                   \
+    return std::string("other ") + key;
+#include "runtime/core/abi/knobs.def"
   if (!options.ir.empty())
     return "other IR";
   return options.wantIr ? "output of IR" : options.wantAssembly ? "output of assembly" : "";
@@ -85,19 +82,23 @@ void requireIr(const artifact::KernelRecord& record, const std::string& wanted) 
     throw Error(ErrorCode::Unsupported,
                 kernelOf(record) +
                     ": it can be replayed with another grid, block or size of dynamic shared "
-                    "memory, but not with " +
+                    "memory" +
+                    (record.codeForm == "ptx" ? " or limit of registers" : "") + ", but not with " +
                     wanted);
 }
 
 compile::Result recordedBuild(const artifact::KernelRecord& record,
                               const std::vector<std::byte>& image,
                               const Configuration& configuration, const Options& options) {
-  if (const std::string wanted = wantedCode(configuration, options); !wanted.empty())
+  if (const std::string wanted = wantedCode(record, configuration, options); !wanted.empty())
     requireIr(record, wanted);
   compile::Result result;
-  result.image = image;
-  const std::string hash = toHex(hash128(image));
-  result.statisticsJson = nlohmann::json{{"image_hash", hash}, {"obj_size", image.size()}}.dump();
+  result.image = configuration.maxRegisters == 0
+                     ? image
+                     : withRegisterLimit(image, record.kernelName, configuration.maxRegisters);
+  const std::string hash = toHex(hash128(result.image));
+  const size_t sizeBytes = result.image.size();
+  result.statisticsJson = nlohmann::json{{"image_hash", hash}, {"obj_size", sizeBytes}}.dump();
   return result;
 }
 

@@ -33,6 +33,7 @@ def _integration_helpers(module_name: str) -> ModuleType:
 helpers = _integration_helpers("conftest")
 tuned_runs = _integration_helpers("tuned_runs")
 graph_cases = _integration_helpers("graph_cases")
+without_ir = _integration_helpers("without_ir_parts")
 mneme = helpers.mneme
 run_command = helpers.run_command
 example = helpers.example

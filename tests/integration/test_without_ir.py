@@ -9,23 +9,9 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, made_once, mneme, records, replay_all, run_command
+from without_ir_parts import KERNEL, LOADER, SUMS
 
 WRAPPER = BUILD / "bin" / "mneme-cxx"
-HERE = Path(__file__).resolve().parent
-KERNEL = """
-struct Job { const double* in; double* out; long count; double factor; };
-__device__ double bias = 0.5;
-extern "C" __global__ void scale(Job job, unsigned long long step, int rounds) {
-  const long at = blockIdx.x * blockDim.x + threadIdx.x;
-  if (at >= job.count)
-    return;
-  double number = job.in[at * step % job.count];
-  for (int round = 0; round < rounds; ++round)
-    number = number * job.factor + bias;
-  job.out[at] = number;
-}
-"""
-SUMS = "183853468.75, 183853468.75, 275782703.12\n"
 
 pytestmark = [
     pytest.mark.compile,
@@ -47,7 +33,7 @@ def _make(folder: Path) -> None:
     host = ("-isystem", f"{toolkit}/include", "-lcuda")
     for command in (
         (WRAPPER, *device, source, "-o", cubin),
-        (WRAPPER, HERE / "image_loader.cpp", *host, "-o", loader),
+        (WRAPPER, LOADER, *host, "-o", loader),
     ):
         done = run_command(*command)
         assert done.returncode == 0, done.stderr

@@ -101,11 +101,11 @@ def _show_kernel(details: KernelDetails) -> None:
 
 
 def _code_text(details: KernelDetails) -> str:
-    from mneme.recording.without_ir import POSSIBLE_WITHOUT_IR  # noqa: PLC0415
+    from mneme.recording.without_ir import possible_with  # noqa: PLC0415
 
     files = ", ".join(details.modules)
     form = details.code_form
-    return f"{files} ({form}, no IR: {POSSIBLE_WITHOUT_IR})" if form else files
+    return f"{files} ({form}, no IR: {possible_with(form)})" if form else files
 
 
 def _member_text(name: str, longest: int) -> str:

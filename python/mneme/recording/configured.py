@@ -66,10 +66,11 @@ def _refuse_other_code(record: RecordedExecution, config: ExperimentConfiguratio
         Unsupported: If it does, naming its fields.
     """
     usual = ExperimentConfiguration()
+    possible = _NOT_CODE | {"max_registers"} if record.code_form == "ptx" else _NOT_CODE
     changed = [
         one.name
         for one in fields(ExperimentConfiguration)
-        if one.name not in _NOT_CODE and getattr(config, one.name) != getattr(usual, one.name)
+        if one.name not in possible and getattr(config, one.name) != getattr(usual, one.name)
     ]
     if changed:
         record.require_ir(f"a configuration with {' and '.join(changed)}")

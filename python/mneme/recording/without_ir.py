@@ -6,7 +6,7 @@ from typing import Final
 
 from mneme.errors import Unsupported
 
-__all__ = ["POSSIBLE_WITHOUT_IR", "form_text", "refusal"]
+__all__ = ["form_text", "possible_with", "refusal"]
 
 _FORMS: Final = {
     "cubin": "a cubin",
@@ -14,10 +14,13 @@ _FORMS: Final = {
     "fatbin": "a fat binary",
     "cpu": "an image for the CPU device",
 }
-POSSIBLE_WITHOUT_IR: Final = (
-    "its grid, block and dynamic shared memory can be changed, nothing about its code"
-)
-"""What replays and searches can do with such a recording."""
+
+
+def possible_with(form: str) -> str:
+    """Return what replays and searches can do with code of this form."""
+    if form == "ptx":
+        return "its grid, block, dynamic shared memory and limit of registers can be changed"
+    return "its grid, block and dynamic shared memory can be changed, nothing about its code"
 
 
 def form_text(form: str) -> str:
@@ -35,5 +38,5 @@ def refusal(kernel: str, form: str, purpose: str) -> Unsupported:
     """
     return Unsupported(
         f"kernel '{kernel}' was recorded without IR (its code is {form_text(form)}), which "
-        f"{purpose} needs; {POSSIBLE_WITHOUT_IR}"
+        f"{purpose} needs; {possible_with(form)}"
     )

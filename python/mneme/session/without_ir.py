@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["with_code_as_it_is"]
 
+# Limits that are tried of PTX.
+_REGISTERS: Final = "32:128:32"
 # Options that ask for other code.
 _ABOUT_CODE: Final = (
     *("passes", "fixed_passes", "pipeline_file", "codegen_opt_range", "fixed_codegen_opt"),
@@ -43,8 +45,10 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
     if not record.code_form:
         return options, ""
     known = {one.name for one in fields(options)}
+    is_ptx = record.code_form == "ptx"
     for name in _ABOUT_CODE:
-        if name in known and getattr(options, name) not in (None, "", (), []):
+        is_possible = is_ptx and name in ("fixed_max_registers", "max_registers_range")
+        if name in known and not is_possible and getattr(options, name) not in (None, "", (), []):
             record.require_ir(f"--{name.replace('_', '-')}")
     unchanged: dict[str, Any] = {
         "space_preset": "launch",
@@ -58,8 +62,14 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
         "no_proteus_output": True,
         **{f"fixed_{one.key}": one.default for one in CODE_NUMBERS},
     }
+    searched = "grid and block"
+    if is_ptx:
+        searched = "grid, block and limits of registers"
+        del unchanged["fixed_max_registers"]
+        if options.fixed_max_registers is None and options.max_registers_range is None:
+            unchanged["max_registers_range"] = _REGISTERS
     return replace(options, **unchanged), (
-        f"only grid and block are searched: the code is {form_text(record.code_form)} without IR, "
+        f"only {searched} are searched: the code is {form_text(record.code_form)} without IR, "
         "so pipelines, constants and launch bounds stay as they are, and no file of tuned kernels "
         "is written"
     )

@@ -1,0 +1,108 @@
+"""Code of nvcc, without IR, that a program loads by the driver: cubins, PTX and fat binaries."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gpu import support
+from gpu.support import mneme, records, run_command, without_ir
+from mneme.devices import device_limits
+
+NVCC = shutil.which("nvcc")
+FORMS = {"cubin": ("-cubin",), "ptx": ("-ptx",), "fatbin": ("-fatbin",)}
+
+pytestmark = [
+    pytest.mark.skipif(not support.IS_GPU, reason="nvcc leaves code for GPUs only"),
+    pytest.mark.skipif(not NVCC, reason="nvcc is not on PATH"),
+]
+
+
+def _nvcc(*arguments: str | Path) -> None:
+    done = run_command(str(NVCC), *arguments)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def loader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program of the driver alone, which loads what it is given."""
+    program: Path = tmp_path_factory.mktemp("loader") / "loader"
+    _nvcc("-cudart", "none", without_ir.LOADER, "-o", program, "-lcuda")
+    return program
+
+
+@pytest.fixture(scope="module", params=list(FORMS))
+def recorded(
+    request: pytest.FixtureRequest, loader: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Path, Path]:
+    """The form, the image and the recording."""
+    folder: Path = tmp_path_factory.mktemp(request.param)
+    source, image = folder / "kernel.cu", folder / f"kernel.{request.param}"
+    source.write_text(without_ir.KERNEL)
+    _nvcc("-O3", f"-arch={device_limits(support.DEVICE).target}", *FORMS[request.param], source,
+          "-o", image)  # fmt: skip
+    alone = support.run(loader, str(image))
+    assert (alone.returncode, alone.stdout) == (0, without_ir.SUMS), alone.stderr
+    done = support.record(folder / "db", loader, str(image))
+    assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
+    assert "recorded 2 instances of 1 kernel (3 launches)" in done.stderr
+    assert "not recorded" not in done.stderr
+    return request.param, image, folder / "db"
+
+
+def test_the_image_is_recorded_as_it_is(recorded: tuple[str, Path, Path]) -> None:
+    form, image, recording = recorded
+    (record,) = records(recording)
+    content = json.loads(record.read_text())
+    assert content["CodeForm"] == form
+    assert content["ArgSizes"] == [32, 8, 4]
+    assert sorted(one["Occurrences"] for one in content["instances"].values()) == [1, 2]
+    code = (recording / f"RecordedCode_{record.stem}.{form}").read_bytes()
+    # The program's copy of an image may have padding, or a zero, behind it.
+    assert image.read_bytes().startswith(code)
+
+
+def test_launches_replay_exactly(recorded: tuple[str, Path, Path]) -> None:
+    _, _, recording = recorded
+    for record, record_id in support.launches(recording):
+        assert support.replay(record, record_id).result["result_class"] == "exact"
+    changed = support.replay(record, record_id, "-bidx", "64", "-gidx", "16")
+    assert changed.result["result_class"] == "exact", changed.stderr
+
+
+def test_what_needs_ir_is_refused(recorded: tuple[str, Path, Path]) -> None:
+    _, _, recording = recorded
+    record, record_id = next(support.launches(recording))
+    done = support.replay(record, record_id, "default<O1>")
+    assert "'scale' was recorded without IR (its code is" in done.stderr
+    done = support.replay(record, record_id, device="cpu")
+    assert done.returncode != 0
+    assert "not on the CPU device" in done.stderr
+
+
+def test_tune_searches_launches(recorded: tuple[str, Path, Path], tmp_path: Path) -> None:
+    _, _, recording = recorded
+    done = mneme(
+        *("tune", recording, "scale@1", "--device", support.DEVICE, "--trials", "4"),
+        *("--results-dir", tmp_path / "tuned"),
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "are searched: the code is" in done.stderr
+    trials = (tmp_path / "tuned" / "trials.jsonl").read_text().splitlines()
+    assert len(trials) > 0
+    assert all(json.loads(one)["status"] == "verified" for one in trials)
+
+
+def test_ptx_takes_a_limit_of_registers(recorded: tuple[str, Path, Path]) -> None:
+    form, _, recording = recorded
+    record, record_id = next(support.launches(recording))
+    done = support.replay(record, record_id, "--max-registers", "16")
+    if form == "ptx":
+        assert done.result["result_class"] == "exact", done.stderr
+        assert 0 < done.result["reg_usage"] <= 16
+    else:
+        assert "'scale' was recorded without IR" in done.stderr

@@ -1,0 +1,79 @@
+"""What is possible with recordings whose code is an image without IR."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mneme.errors import Unsupported
+from mneme.mneme_types import ConfigurationChanges
+from mneme.recording.configured import configured
+from mneme.recording.recorded_execution import RecordedExecution
+from mneme.session.options import TuneOptions
+from mneme.session.without_ir import with_code_as_it_is
+from record_samples import record_data
+
+
+def _record(folder: Path, form: str) -> RecordedExecution:
+    path = folder / "17.json"
+    content = {**record_data("1"), "Modules": [f"RecordedCode_17.{form}"], "CodeForm": form}
+    path.write_text(json.dumps(content))
+    return RecordedExecution.from_json(path)
+
+
+def _configured(record: RecordedExecution, **values: object) -> object:
+    return configured(record, record.get("1"), ConfigurationChanges(values=values))
+
+
+@pytest.mark.parametrize(("form", "told"), [("cubin", "a cubin"), ("fatbin", "a fat binary")])
+def test_configurations_with_other_code_are_refused(tmp_path: Path, form: str, told: str) -> None:
+    record = _record(tmp_path, form)
+    assert record.get("1").code_form == form
+    _configured(record, max_threads=256)
+    for name, value in (
+        *(("passes", "default<O1>"), ("specialize", True), ("codegen_opt", 1)),
+        *(("max_registers", 32), ("llvm_options", "unroll-count=2"), ("set_launch_bounds", True)),
+    ):
+        with pytest.raises(Unsupported) as refused:
+            _configured(record, **{name: value})
+        assert f"'k' was recorded without IR (its code is {told}), which" in str(refused.value)
+        assert f"a configuration with {name} needs" in str(refused.value)
+    with pytest.raises(Unsupported, match="llvmlite modules"):
+        record.link_llvm_modules()
+
+
+def test_ptx_takes_a_limit_of_registers(tmp_path: Path) -> None:
+    record = _record(tmp_path, "ptx")
+    _configured(record, max_registers=32)
+    with pytest.raises(Unsupported, match="limit of registers can be changed"):
+        _configured(record, passes="default<O1>")
+    options, told = with_code_as_it_is(TuneOptions(), record)
+    assert "only grid, block and limits of registers are searched: the code is PTX" in told
+    assert (options.max_registers_range, options.fixed_max_registers) == ("32:128:32", None)
+    options, _ = with_code_as_it_is(TuneOptions(max_registers_range="16:32:16"), record)
+    assert options.max_registers_range == "16:32:16"
+
+
+def test_searches_change_launches_only(tmp_path: Path) -> None:
+    options, told = with_code_as_it_is(TuneOptions(), _record(tmp_path, "cubin"))
+    assert "only grid and block are searched: the code is a cubin without IR" in told
+    assert (options.space_preset, options.fixed_passes) == ("launch", "default<O3>")
+    assert options.specialize_space == options.launch_bounds_space == "off"
+    for name, asked in (
+        ("passes", TuneOptions(passes=("default<O1>",))),
+        ("specialize-space", TuneOptions(specialize_space="on")),
+        ("llvm-choices", TuneOptions(llvm_choices=("a=1,2",))),
+        ("max-registers-range", TuneOptions(max_registers_range="16:32:16")),
+        ("proteus-output", TuneOptions(proteus_output="tuned.json")),
+    ):
+        with pytest.raises(Unsupported, match=f"--{name}"):
+            with_code_as_it_is(asked, _record(tmp_path, "cubin"))
+
+
+def test_searches_with_ir_are_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "17.json"
+    path.write_text(json.dumps(record_data("1")))
+    options = TuneOptions()
+    assert with_code_as_it_is(options, RecordedExecution.from_json(path)) == (options, "")
