@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from deploy_samples import best, facts
+from mneme.deploy import plan_deployment
 from mneme.errors import Unsupported
 from mneme.mneme_types import ConfigurationChanges
 from mneme.recording.configured import configured
@@ -77,3 +79,12 @@ def test_searches_with_ir_are_as_they_were(tmp_path: Path) -> None:
     path.write_text(json.dumps(record_data("1")))
     options = TuneOptions()
     assert with_code_as_it_is(options, RecordedExecution.from_json(path)) == (options, "")
+
+
+def test_results_without_ir_are_not_deployed(tmp_path: Path) -> None:
+    (tmp_path / "best.json").write_text(json.dumps(best()))
+    assert len(plan_deployment([tmp_path]).deployed) == 1
+    (tmp_path / "best.json").write_text(json.dumps(best(facts=facts(code_form="cubin"))))
+    plan = plan_deployment([tmp_path])
+    assert plan.deployed == []
+    assert "recorded without IR" in plan.left_out[0].reason

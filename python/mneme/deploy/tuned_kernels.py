@@ -226,6 +226,8 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
         note = f"{note}; {told}" if note else told
         reason = reason and f"{reason} with the recorded dimensions; {told}"
     facts = result.facts
+    if facts.get("code_form") and not reason:
+        reason = "it was recorded without IR, and production runs use tuned kernels with IR only"
     if choice is None or reason:
         return LeftOut(
             directory=result.directory,

@@ -67,7 +67,8 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         empty: unknown), "kernel_name", "demangled_name", "place" (of the kernel's body:
         "src/advec_mom.cpp:120"), "label" (what the program calls the launch: "step/advection"),
         "source_arch" (what the program was built for), "grid", "block" (`{"x", "y", "z"}`),
-        "shared_mem" (bytes of dynamic shared memory), "occurrences", and "args": the scalar
+        "shared_mem" (bytes of dynamic shared memory), "occurrences", "code_form" (only without IR:
+        what the code is), and "args": the scalar
         arguments whose values can
         become constants, each `{"index", "name", "type", "size", "bytes", "value", "varies"}` with
         "bytes" in hexadecimal digits as they lie in memory, and whether another recorded launch of
@@ -96,6 +97,7 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "block": instance.block_dim.to_dict(),
         "shared_mem": instance.shared_mem,
         "occurrences": instance.occ,
+        **({"code_form": record.code_form} if record.code_form else {}),
         **_arguments(record, instance),
     }
 

@@ -94,6 +94,7 @@ def test_it_is_shown_and_listed(recording: Path) -> None:
     assert "(cpu, no IR: its grid, block and dynamic shared memory can be" in shown.stdout
     details = json.loads(mneme("show", recording, "scale@1", "--json").stdout)
     assert details["code_form"] == "cpu"
+    assert "what is possible): scale\n" in mneme("ls", recording).stdout
     (listed,) = json.loads(mneme("ls", recording, "--json").stdout)["kernels"]
     assert (listed["code_form"], listed["demangled_name"]) == ("cpu", "scale")
 
