@@ -471,6 +471,15 @@ class Device:
             AddressUnavailable: Naming a global.
         """
 
+def replay_graph(steps: list[tuple[str, str, str]], device: str, options_json: str = "{}") -> str:
+    """Replay the kernels of a graph on one memory image; returns the result as JSON.
+
+    Args:
+        steps: Record, record id and configuration (JSON) of each kernel.
+        device: As for `ReplaySession`.
+        options_json: As for `ReplaySession.run`.
+    """
+
 class ReplaySession:
     """A recorded launch, opened on a device: memory at its recorded addresses, content uploaded."""
 

@@ -4,6 +4,7 @@
 #include "runtime/core/base/error.h"
 #include "runtime/devices/device.h"
 #include "runtime/devices/driving_tool.h"
+#include "runtime/replay/graph_replay.h"
 #include "runtime/replay/replay.h"
 #include "runtime/replay/trim.h"
 
@@ -135,6 +136,22 @@ private:
   replay::Trim trim_;
 };
 
+using PyStep = std::tuple<std::string, std::string, std::string>;
+
+py::str replayGraph(const std::vector<PyStep>& steps, const std::string& device,
+                    const std::string& optionsJson) {
+  std::vector<replay::GraphStep> graph;
+  for (const auto& [record, recordId, configurationJson] : steps)
+    graph.push_back({record, recordId, replay::configurationFromJson(configurationJson)});
+  const replay::Options options = replay::optionsFromJson(optionsJson);
+  std::string json;
+  {
+    py::gil_scoped_release release;
+    json = replay::toJson(replay::replayGraph(graph, device, options));
+  }
+  return toText(json);
+}
+
 py::list devices() {
   py::list list;
   for (const device::DeviceStatus& status : device::listDevices()) {
@@ -195,6 +212,7 @@ void bindReplay(py::module_& module) {
   using Release = py::call_guard<py::gil_scoped_release>;
   module.def("devices", &devices);
   module.def("describe_device", &describeDevice, arg("id"));
+  module.def("replay_graph", &replayGraph, arg("steps"), arg("device"), arg("options_json") = "{}");
   module.def("driving_tool", &device::drivingTool);
   py::class_<ReplaySession>(module, "ReplaySession")
       .def(py::init<const std::string&, const std::string&, const std::string&>(), arg("record"),

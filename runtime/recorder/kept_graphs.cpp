@@ -35,7 +35,7 @@ size_t KeptGraph::kernelCount() const {
 std::vector<KeptNode> keptNodes(const std::vector<SequenceNode>& sequence) {
   std::vector<KeptNode> nodes;
   for (const SequenceNode& node : sequence)
-    nodes.emplace_back() = {kindOf(node.node->kind), node.after, {}, 0, 0};
+    nodes.emplace_back() = {kindOf(node.node->kind), node.after, {}, 0, 0, 0};
   return nodes;
 }
 
@@ -60,6 +60,7 @@ void writeGraph(const std::filesystem::path& directory, uint64_t hash, const Kep
       entry["Kernel"] = node.kernel;
       entry["StaticHash"] = std::to_string(node.staticHash);
       entry["RecordId"] = std::to_string(node.dynamicHash);
+      entry["RecordedNs"] = node.recordedNs;
     }
     nodes.push_back(std::move(entry));
   }
@@ -80,6 +81,14 @@ bool KeptGraphs::isDue(uint64_t hash, uint64_t skipped) {
 void KeptGraphs::keep(uint64_t hash, KeptGraph graph) {
   const std::lock_guard lock(mutex_);
   graphs_.insert_or_assign(hash, std::move(graph));
+}
+
+void KeptGraphs::setTime(uint64_t staticHash, uint64_t dynamicHash, uint64_t recordedNs) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [hash, graph] : graphs_)
+    for (KeptNode& node : graph.nodes)
+      if (node.staticHash == staticHash && node.dynamicHash == dynamicHash)
+        node.recordedNs = recordedNs;
 }
 
 std::map<uint64_t, KeptGraph> KeptGraphs::all() const {

@@ -19,6 +19,7 @@ struct KeptNode {
   std::string kernel;        ///< demangled; empty for other nodes, as what follows
   uint64_t staticHash = 0;
   uint64_t dynamicHash = 0; ///< of its recorded instance
+  uint64_t recordedNs = 0;  ///< how long that took: tells it from one that is recorded later
 };
 
 struct KeptGraph {
@@ -46,6 +47,8 @@ public:
   /// Whether this launch of a graph is to be kept: the first, or the one after `skipped` others.
   bool isDue(uint64_t hash, uint64_t skipped);
   void keep(uint64_t hash, KeptGraph graph);
+  /// Notes how long the launch of a kernel of kept graphs took.
+  void setTime(uint64_t staticHash, uint64_t dynamicHash, uint64_t recordedNs);
   std::map<uint64_t, KeptGraph> all() const;
 
 private:

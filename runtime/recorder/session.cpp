@@ -465,6 +465,9 @@ void Session::recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& a
     draft.instance.cluster = dims(attempt.traits.cluster);
     draft.instance.labels = attempt.labels;
     if (captureAround(attempt, launch, access, draft, alone)) {
+      if (attempt.companions)
+        keptGraphs_.setTime(attempt.info->blob->staticHash, attempt.dynamicHash,
+                            draft.instance.recordedNs);
       submitLater(attempt, access, std::move(draft));
       if (isVendorEnding_)
         access.finish();

@@ -85,6 +85,10 @@ void Session::recordForGraph(Attempt& attempt, uint64_t salt, uint64_t dynamicHa
   KernelState& state = *attempt.info->state;
   const std::lock_guard lock(state.mutex);
   ++state.recorded[kShapeOfGraph];
+  // It was counted as another launch with the name that it has elsewhere.
+  if (const auto other = state.instances.find(dynamicHash);
+      other != state.instances.end() && other->second.occurrences > 1)
+    --other->second.occurrences;
   state.instances[attempt.dynamicHash] = {Fate::Recorded, 1};
 }
 

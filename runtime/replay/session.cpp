@@ -2,8 +2,7 @@
 #include "runtime/replay/replay.h"
 
 #include <chrono>
-#include <cstdio>
-#include <ctime>
+#include <cstdlib>
 
 #include "runtime/core/artifact/snapshot.h"
 #include "runtime/core/base/error.h"
@@ -17,6 +16,7 @@
 #include "runtime/replay/memory_image.h"
 #include "runtime/replay/recorded_code.h"
 #include "runtime/replay/session_impl.h"
+#include "runtime/replay/text.h"
 
 namespace mneme::replay {
 
@@ -24,21 +24,6 @@ namespace {
 
 /// For a kernel that failed.
 constexpr const char* kGuardHint = " (32 MiB around recorded memory can be read, but not written)";
-
-/// ISO 8601, UTC, microseconds.
-std::string timeText() {
-  const auto now = std::chrono::system_clock::now();
-  const auto micros =
-      std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
-  const std::time_t seconds = micros / 1000000;
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  char day[32], text[64];
-  std::strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts);
-  std::snprintf(text, sizeof text, "%s.%06lld+00:00", day,
-                static_cast<long long>(micros % 1000000));
-  return text;
-}
 
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

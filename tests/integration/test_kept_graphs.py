@@ -11,6 +11,7 @@ from conftest import ROOT, Finished, mneme, replay_all
 from test_reachable_memory import CUDA, compile_program
 
 pytestmark = pytest.mark.compile
+STEP = ROOT / "tests" / "apps" / "kept_graphs" / "step.cu"
 PROGRAM = ROOT / "tests" / "apps" / "gpu_record" / "graph_kernels.cu"
 
 
@@ -107,3 +108,78 @@ def test_graphs_go_with_their_records(program: Path, tmp_path: Path) -> None:
 def graphs_of(program: Path, into: Path, *options: str) -> list[dict[str, Any]]:
     record(program, "captured", into, "--graph", *options)
     return graphs(into)
+
+
+def replay(directory: Path, graph: dict[str, Any], *options: str) -> Finished:
+    return mneme("replay", directory, "--graph", graph["graph_hash"], "--device", "cpu", *options)
+
+
+@pytest.mark.parametrize("case", ["captured", "explicit", "child", "forked"])
+def test_a_graph_replays_as_a_whole(program: Path, tmp_path: Path, case: str) -> None:
+    record(program, case, tmp_path, "--graph")
+    for graph in graphs(tmp_path):
+        done = replay(tmp_path, graph, "-it", "2")
+        assert "verified: exact" in done.stderr, done.stderr
+        assert done.returncode == 0
+        printed = json.loads(done.stdout)
+        kernels = [node for node in graph["nodes"] if node["kernel"]]
+        assert [one["record_id"] for one in printed["Kernels"]] == [
+            node["record_id"] for node in kernels
+        ]
+        assert len(printed["Result"]["exec_time"]) == 4
+        assert printed["Result"]["iterations_used"] == 2
+
+
+def test_kernels_share_variables_and_host_memory(tmp_path: Path) -> None:
+    program = tmp_path / "step"
+    compile_program(program, *CUDA, STEP, "-lcudart")
+    done = record(program, "", tmp_path / "db", "--graph")
+    assert done.stdout == "15005\n45006\n"
+    (graph,) = graphs(tmp_path / "db")
+    assert kinds(graph) == ["kernel", "kernel", "host", "memcpy", "kernel", "kernel"]
+    replayed = replay(tmp_path / "db", graph)
+    assert "of 4 kernels: verified: exact" in replayed.stderr
+    listed = json.loads(mneme("ls", tmp_path / "db", "--json").stdout)
+    # A launch that has another name in the graph is not counted twice.
+    assert sorted(one["occurrences"] for one in listed["kernels"]) == [2, 2, 4]
+
+
+def test_another_pipeline_holds_for_all_kernels(program: Path, tmp_path: Path) -> None:
+    record(program, "captured", tmp_path, "--graph")
+    (graph,) = graphs(tmp_path)
+    done = replay(tmp_path, graph, "default<O1>")
+    kernels = json.loads(done.stdout)["Kernels"]
+    assert {one["Replay-config"]["passes"] for one in kernels} == {"default<O1>"}
+    assert "of 3 kernels: verified: exact" in done.stderr
+    refused = replay(tmp_path, graph, "-bidx", "64")
+    assert "--block-dim-x is for single launches" in refused.stderr
+
+
+def test_what_the_last_kernel_leaves_is_compared(program: Path, tmp_path: Path) -> None:
+    record(program, "captured", tmp_path, "--graph")
+    (graph,) = graphs(tmp_path)
+    last = graph["nodes"][-1]
+    path = tmp_path / f"{last['static_hash']}.json"
+    fields = json.loads(path.read_text())
+    del fields["Checksum"]
+    launch = fields["instances"][last["record_id"]]
+    launch["Epilogue"] = launch["Prologue"]
+    path.write_text(json.dumps(fields))
+    done = replay(tmp_path, graph)
+    assert "NOT verified: wrong" in done.stderr
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["Result"]["mismatches"]
+    del fields["instances"][last["record_id"]]
+    path.write_text(json.dumps(fields))
+    refused = replay(tmp_path, graph)
+    assert f"launch {last['record_id']}" in refused.stderr
+    assert "is not recorded any more: record the graph again" in refused.stderr
+
+
+def test_launches_that_were_recorded_again_are_not_mixed(program: Path, tmp_path: Path) -> None:
+    record(program, "captured", tmp_path, "--graph")
+    (graph,) = graphs(tmp_path)
+    record(program, "captured", tmp_path)
+    assert "was recorded again since" in replay(tmp_path, graph).stderr
+    record(program, "captured", tmp_path, "--graph")
+    assert "verified: exact" in replay(tmp_path, graph).stderr

@@ -42,7 +42,7 @@ COMMON: Final[dict[str, tuple[str, ...]]] = {
 
 GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "replay": {
-        "Which launch": ("all_launches", "record_database", "record_id"),
+        "Which launch": ("all_launches", "graph", "record_database", "record_id"),
         "Dimensions": (
             *("grid_dim_x", "grid_dim_y", "grid_dim_z"),
             *("block_dim_x", "block_dim_y", "block_dim_z", "shared_mem"),

@@ -58,13 +58,20 @@ def tell(
     config: ExperimentConfiguration,
     result: ExperimentResult,
     *,
-    instance: KernelInstance,
+    instance: KernelInstance | None,
     name: str = "",
 ) -> ExitCode:
-    """Say what came of a replay, behind the name of the launch, and return the exit code."""
+    """Say what came of a replay, behind the name of the launch, and return the exit code.
+
+    Args:
+        config: How it was compiled.
+        result: What came of it.
+        instance: The launch, if it is one.
+        name: What the sentences begin with.
+    """
     if result.verified:
         _console.say(name + _verdict(result))
-        if not leaves_changes(instance):
+        if instance is not None and not leaves_changes(instance):
             _console.say(name + PROVES_NOTHING)
         return ExitCode.OK
     if result.failed:

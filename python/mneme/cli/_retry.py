@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from mneme.cli._console import say
 from mneme.cli._leave import is_own_process
 from mneme.errors import AddressUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mneme.measure.replay_executor import BaseExecutor
 
-__all__ = ["open_or_retry"]
+__all__ = ["call_or_retry", "open_or_retry"]
+
+Value = TypeVar("Value")
 
 _ATTEMPT_VARIABLE = "MNEME_REPLAY_ATTEMPT"
 _MOST_ATTEMPTS = 3
 
 
 def open_or_retry(executor: BaseExecutor) -> None:
-    """Open a recording; if its addresses are taken, restart this process and try again.
+    """Open a recording; see `call_or_retry`."""
+    call_or_retry(executor.open)
+
+
+def call_or_retry(action: Callable[[], Value]) -> Value:
+    """Do what needs recorded addresses; if they are taken, restart this process and try again.
 
     The system places libraries at different addresses in every process.
 
@@ -29,7 +38,7 @@ def open_or_retry(executor: BaseExecutor) -> None:
             does not run only the command.
     """
     try:
-        executor.open()
+        return action()
     except AddressUnavailable as error:
         attempt = int(os.environ.get(_ATTEMPT_VARIABLE, "1"))
         if attempt >= _MOST_ATTEMPTS:

@@ -15,17 +15,19 @@ from mneme.cli._configuration import changes_of
 from mneme.cli._options import DeviceOption, finite
 from mneme.cli._recording import (
     DatabaseOption,
+    GraphOption,
     KernelArgument,
     PassesArgument,
     RecordIdOption,
     RecordingArgument,
     chosen_launch,
+    refuse_words,
     tell_apart,
 )
 from mneme.cli._unused import tell_unused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mneme.cli.exit_codes import ExitCode
     from mneme.measure.measuring import HowToReplay, Measuring
@@ -35,6 +37,11 @@ if TYPE_CHECKING:
 __all__ = ["replay"]
 
 _MAX_ITERATIONS = 1000
+_NOT_FOR_GRAPHS = (
+    *("grid_dim_x", "grid_dim_y", "grid_dim_z", "block_dim_x", "block_dim_y", "block_dim_z"),
+    *("shared_mem", "specialized_args", "confidence", "time_budget", "cold_l2"),
+    *("all_launches", "on", "cluster"),
+)
 
 
 def _number(*names: str, text: str, smallest: int = 0, largest: int | None = None) -> object:
@@ -212,6 +219,7 @@ def replay(
         bool,
         typer.Option("--all", help="Replay every launch, of KERNEL or of the whole recording."),
     ] = False,
+    graph: GraphOption = None,
     on: Annotated[
         Optional[str],
         typer.Option(
@@ -280,7 +288,14 @@ def replay(
         measuring=_measuring(confidence, max_iterations, time_budget, cold_cache=cold_l2),
     )
     configure = partial(configured, changes=changes)
-    if all_launches or on is not None or cluster:
+    if graph is not None:
+        from mneme.cli._replay_graph import replay_one_graph  # noqa: PLC0415
+
+        refuse_words(words, record_id)
+        _refuse_files({"--ir": ir, "--output-ll": output_ll, "--output-asm": output_asm})
+        _refuse_for_graphs(ctx.params)
+        code = replay_one_graph(words, graph, configure, how)
+    elif all_launches or on is not None or cluster:
         from mneme.cli._replay_many import Place, replay_many  # noqa: PLC0415
 
         _refuse_files({"--ir": ir, "--output-ll": output_ll, "--output-asm": output_asm})
@@ -344,9 +359,18 @@ def _measuring(
     )
 
 
+def _refuse_for_graphs(given: Mapping[str, Any]) -> None:
+    """Dimensions and constants are those of one kernel; others are not done for graphs."""
+    named = [name for name in _NOT_FOR_GRAPHS if given.get(name)]
+    if named:
+        raise typer.BadParameter(
+            f"--{named[0].replace('_', '-')} is for single launches, not for --graph"
+        )
+
+
 def _refuse_files(given: dict[str, Path | None]) -> None:
     named = [name for name, file in given.items() if file is not None]
     if named:
         raise typer.BadParameter(
-            f"{', '.join(named)} is for one launch on this machine, without --all and --on"
+            f"{', '.join(named)} is for one launch on this machine, without --all, --graph and --on"
         )

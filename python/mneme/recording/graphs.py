@@ -33,6 +33,9 @@ class GraphNode:
     record_id: str = ""
     """The recorded launch of the kernel, in `<static hash>.json`."""
 
+    recorded_ns: int = 0
+    """How long that took, in nanoseconds. A launch that took another time was recorded again."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedGraph:
@@ -70,6 +73,7 @@ class RecordedGraph:
                     "kernel": node.kernel,
                     "static_hash": node.static_hash,
                     "record_id": node.record_id,
+                    "recorded_ns": node.recorded_ns,
                 }
                 for node in self.nodes
             ],
@@ -110,6 +114,7 @@ def _node(place: int, entry: dict[str, Any]) -> GraphNode:
         kernel=str(entry.get("Kernel", "")),
         static_hash=static_hash,
         record_id=record_id,
+        recorded_ns=int(entry.get("RecordedNs", 0)),
     )
 
 

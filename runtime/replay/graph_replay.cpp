@@ -1,0 +1,188 @@
+#include "runtime/replay/graph_replay.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/core/base/error.h"
+#include "runtime/replay/build_licence.h"
+#include "runtime/replay/code_without_ir.h"
+#include "runtime/replay/graph_steps.h"
+#include "runtime/replay/kernel_output.h"
+#include "runtime/replay/labels.h"
+#include "runtime/replay/text.h"
+#include "runtime/replay/timing.h"
+#include "runtime/replay/verify.h"
+
+namespace mneme::replay {
+namespace {
+
+constexpr size_t kMaxMismatches = 64;
+
+class GraphReplay {
+public:
+  GraphReplay(const std::vector<GraphStep>& steps, const std::string& device,
+              const Options& options, Result& result)
+      : options_(options), result_(result) {
+    if (steps.empty())
+      throw Error(ErrorCode::InvalidArgument, "the graph has no kernel");
+    for (const GraphStep& step : steps)
+      steps_.push_back(std::make_unique<OpenStep>(step));
+    device_ = device::openDevice(device);
+    result.device = device_->description().id;
+    for (const auto& step : steps_)
+      checkRunsOn(step->record, device_->description());
+    OpenStep& first = *steps_.front();
+    image_ = std::make_unique<MemoryImage>(*device_, first.record, first.prologue,
+                                           steps_.back()->epilogue, UINT64_MAX);
+    for (const auto& step : steps_) {
+      step->values = step->prologue.args();
+      for (std::vector<std::byte>& value : step->values)
+        image_->moves().translate(value, 0);
+    }
+    for (size_t index = 1; index < steps_.size(); ++index)
+      steps_[index]->patches = patchesBetween(*steps_[index - 1], *steps_[index], *image_);
+    labels_ = makeLabels(image_->sites(), first.record.args, first.prologue.args(),
+                         first.record.demangledName);
+    types_ = std::make_unique<ElementTypes>(labels_, [] { return std::string("{}"); });
+  }
+
+  void perform() {
+    for (const auto& step : steps_)
+      buildStep(*step, *device_, *image_, options_, result_);
+    checkPatches();
+    Verifier verifier(*device_, *image_, labels_, *types_, options_.tolerances);
+    judge(verifier);
+    result_.timer = device_->timerName();
+    measure();
+  }
+
+  bool isUsable() const { return device_->isUsable(); }
+
+private:
+  /// What only one module has cannot be changed in all.
+  void checkPatches() const {
+    for (const auto& step : steps_)
+      for (const Patch& patch : step->patches)
+        if (const Site& site = image_->sites()[patch.site]; site.live != site.home)
+          throw Error(ErrorCode::Unsupported,
+                      "the graph changes the constant variable '" + site.region.name + "'");
+  }
+
+  double timeoutSeconds(const OpenStep& step) const {
+    const bool isOnCpu = device_->description().target.starts_with("cpu");
+    return options_.timeoutSeconds > 0
+               ? options_.timeoutSeconds
+               : defaultTimeoutSeconds(step.instance.recordedNs,
+                                       isOnCpu && step.record.device != "cpu");
+  }
+
+  /// Returns the time of all kernels.
+  uint64_t run() {
+    uint64_t total = 0;
+    device_->resetHeap();
+    for (const auto& step : steps_) {
+      for (const Patch& patch : step->patches)
+        device_->copyToDevice(image_->sites()[patch.site].live + patch.offset, patch.bytes.data(),
+                              patch.bytes.size());
+      std::vector<void*> args;
+      for (std::vector<std::byte>& value : step->values)
+        args.push_back(value.data());
+      total += device_->launch(*step->module, step->shape, args.data(), timeoutSeconds(*step));
+      ++result_.launches;
+    }
+    result_.launchedNs += total;
+    return total;
+  }
+
+  void judge(Verifier& verifier) {
+    judgedNs_ = run();
+    result_.executed = true;
+    const Verdict verdict = verifier.verify();
+    if (verdict.isExact()) {
+      result_.resultClass = ResultClass::Exact;
+      result_.verified = true;
+      return;
+    }
+    const auto hashes = verifier.hashSites(verdict);
+    image_->restoreAll();
+    run();
+    const Verdict again = verifier.verify();
+    const bool isVarying = verifier.hashSites(verdict) != hashes;
+    result_.verified = verdict.isAccepted() && again.isAccepted();
+    result_.resultClass = isVarying                          ? ResultClass::Nondeterministic
+                          : result_.verified                 ? ResultClass::WithinTolerance
+                          : !result_.unrecordedReads.empty() ? ResultClass::Unreproducible
+                                                             : ResultClass::Wrong;
+    report(verifier, verdict);
+    if (!result_.verified)
+      result_.note = explainReads(result_.unrecordedReads);
+  }
+
+  void report(const Verifier& verifier, const Verdict& verdict) {
+    for (const Finding& finding : verdict.findings) {
+      result_.maxUlp = std::max(result_.maxUlp, finding.distance.maxUlp);
+      result_.maxRelative = std::max(result_.maxRelative, finding.distance.maxRelative);
+      result_.maxAbsolute = std::max(result_.maxAbsolute, finding.distance.maxAbsolute);
+      if (!finding.report.isAccepted && result_.mismatches.size() < kMaxMismatches)
+        result_.mismatches.push_back(verifier.describe(finding));
+    }
+  }
+
+  /// The verified run is the first warm-up.
+  void measure() {
+    TimeSample sample;
+    result_.execNs.push_back(judgedNs_);
+    for (uint32_t done = 1; done < options_.warmup + options_.iterations; ++done) {
+      image_->restoreAll();
+      image_->waitForRestore();
+      result_.execNs.push_back(run());
+    }
+    const size_t measured = std::min<size_t>(options_.iterations, result_.execNs.size());
+    for (size_t index = result_.execNs.size() - measured; index < result_.execNs.size(); ++index)
+      sample.add(result_.execNs[index]);
+    result_.medianNs = sample.median();
+    result_.iterationsUsed = sample.count();
+    if (const auto interval = sample.interval())
+      result_.ciNs = {interval->low, interval->high};
+  }
+
+  const Options& options_;
+  Result& result_;
+  std::vector<std::unique_ptr<OpenStep>> steps_;
+  std::unique_ptr<device::Device> device_;
+  std::unique_ptr<MemoryImage> image_;
+  std::vector<Label> labels_;
+  std::unique_ptr<ElementTypes> types_;
+  uint64_t judgedNs_ = 0;
+};
+
+} // namespace
+
+Result replayGraph(const std::vector<GraphStep>& steps, const std::string& device,
+                   const Options& options) {
+  Result result;
+  result.startTime = timeText();
+  const auto start = std::chrono::steady_clock::now();
+  const KernelOutput redirected;
+  GraphReplay replay(steps, device, options, result);
+  result.openSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto fail = [&](const std::string& message) {
+    result.failed = true;
+    result.verified = false;
+    result.resultClass = ResultClass::Failed;
+    result.error = message;
+  };
+  try {
+    replay.perform();
+  } catch (const Error& error) {
+    fail(error.what());
+  } catch (const std::bad_alloc&) {
+    fail("the host has not enough memory for this replay");
+  }
+  result.isDeviceUsable = replay.isUsable();
+  result.endTime = timeText();
+  return result;
+}
+
+} // namespace mneme::replay
