@@ -29,6 +29,8 @@ uint64_t RecordStore::add(KernelRecord record, const std::vector<std::vector<std
         continue;
     } catch (const Error&) { // not there yet, or unreadable: written below
     }
+    if (isLinked(record, path))
+      continue;
     writeFileAtomically(path, modules[index]);
     written += modules[index].size();
   }
@@ -37,6 +39,23 @@ uint64_t RecordStore::add(KernelRecord record, const std::vector<std::vector<std
   kernel = {};
   kernel.record = std::move(record);
   return written;
+}
+
+/// Whether the image of another kernel has the same content and became this kernel's, too: images
+/// of many kernels may be large.
+bool RecordStore::isLinked(const KernelRecord& record, const std::filesystem::path& path) const {
+  if (record.codeForm.empty())
+    return false;
+  for (const auto& [hash, known] : kernels_) {
+    std::error_code failure;
+    if (hash == record.staticHash || known.record.codeForm != record.codeForm ||
+        known.record.moduleHashes != record.moduleHashes)
+      continue;
+    std::filesystem::create_hard_link(directory_ / known.record.modules.at(0), path, failure);
+    if (!failure)
+      return true;
+  }
+  return false;
 }
 
 RecordStore::FileState RecordStore::stateOf(const std::filesystem::path& path) const {

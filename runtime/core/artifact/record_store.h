@@ -65,6 +65,7 @@ private:
     /// added to the file.
     FileState written;
   };
+  bool isLinked(const KernelRecord& record, const std::filesystem::path& path) const;
   FileState stateOf(const std::filesystem::path& path) const;
   std::string mergeOthers(Kernel& kernel) const;
   void write(Kernel& kernel) const;

@@ -131,6 +131,38 @@ TEST_CASE("replacing an instance keeps files that another instance refers to") {
   CHECK(contentOf(directory.path() / second.instances.at(1).epilogue) == content);
 }
 
+TEST_CASE("kernels of one image without IR share its bytes") {
+  const TemporaryDirectory directory;
+  const Bytes image = noise(700, 1), other = noise(700, 2);
+  RecordingWriter writer(optionsFor(directory.path()));
+  for (const auto& [hash, code] : {std::pair(1, image), std::pair(2, image), std::pair(3, other)}) {
+    KernelRecord record = kernelRecord(hash);
+    record.codeForm = "cubin";
+    writer.addKernel(record, {code});
+    writer.submit(hash, instanceOf(5, noise(10, 1), noise(10, 2), &writer));
+  }
+  writer.finish();
+  for (const uint64_t hash : {1, 2, 3}) {
+    const auto record = KernelRecord::load(directory.path() / (std::to_string(hash) + ".json"));
+    CHECK(record.codeForm == "cubin");
+    CHECK(record.modules.at(0) == "RecordedCode_" + std::to_string(hash) + ".cubin");
+    CHECK(record.readModule(directory.path(), 0) == (hash == 3 ? other : image));
+    CHECK(std::filesystem::hard_link_count(directory.path() / record.modules.at(0)) ==
+          (hash == 3 ? 1 : 2));
+  }
+  const std::filesystem::path first = directory.path() / "1.json";
+  std::string text = KernelRecord::load(first).toJson();
+  text.replace(text.find("\"cubin\""), 7, "\"other\"");
+  text.erase(text.find("\"Checksum\""), 30); // with its comma
+  writeFileAtomically(first, text);
+  try {
+    KernelRecord::load(first);
+    FAIL("a form that does not exist was read");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()).find("unknown form 'other'") != std::string::npos);
+  }
+}
+
 TEST_CASE("occurrences are published at the end") {
   const TemporaryDirectory directory;
   RecordingWriter writer(optionsFor(directory.path()));
