@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Finished, mneme, replay_all
-from test_reachable_memory import CUDA, compile_program
+from test_reachable_memory import CUDA, HIP, compile_hip, compile_program
 
 pytestmark = pytest.mark.compile
 STEP = ROOT / "tests" / "apps" / "kept_graphs" / "step.cu"
@@ -142,6 +142,15 @@ def test_kernels_share_variables_and_host_memory(tmp_path: Path) -> None:
     listed = json.loads(mneme("ls", tmp_path / "db", "--json").stdout)
     # A launch that has another name in the graph is not counted twice.
     assert sorted(one["occurrences"] for one in listed["kernels"]) == [2, 2, 4]
+
+
+def test_graphs_of_hip_programs(tmp_path: Path) -> None:
+    compile_hip(*HIP, PROGRAM, "-o", tmp_path / "program", "-lamdhip64")
+    record(tmp_path / "program", "explicit", tmp_path / "db", "--graph")
+    first, second = graphs(tmp_path / "db")
+    longer = max(first, second, key=lambda graph: len(graph["nodes"]))
+    assert kinds(longer) == ["memset", "kernel", "memcpy", "kernel", "memcpy", "host"]
+    assert "of 2 kernels: verified: exact" in replay(tmp_path / "db", longer).stderr
 
 
 def test_another_pipeline_holds_for_all_kernels(program: Path, tmp_path: Path) -> None:
