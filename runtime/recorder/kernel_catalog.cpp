@@ -84,16 +84,17 @@ std::string KernelCatalog::findCode(const void* handle, KernelInfo& info) {
   info.module = &loaded->module->unit;
   info.loadedModule = loaded->module->handle;
   info.isOfLibrary = loaded->module->isLibrary;
-  blobs_[info.module] = loaded->module->blobs;
+  info.isBuiltIn = loaded->module->isBuiltIn;
+  blobs_[info.module] = loaded->module->content().blobs;
   return loaded->name;
 }
 
 /// Null if it is not code that the program loaded itself, or what it takes is not known.
 std::shared_ptr<const embed::KernelBlob> KernelCatalog::blobWithoutIr(const void* handle) {
   const auto loaded = loaded_.find(handle);
-  if (!loaded || !loaded->module->image.bytes)
+  if (!loaded || !loaded->module->content().image.bytes)
     return nullptr;
-  const embed::CodeImage& image = loaded->module->image;
+  const embed::CodeImage& image = loaded->module->content().image;
   const auto known = codes_.find(&loaded->module->unit);
   const embed::DeviceCode& code = known != codes_.end()
                                       ? known->second

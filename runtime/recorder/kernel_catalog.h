@@ -62,6 +62,7 @@ struct KernelInfo {
   const mneme_module_entry* module = nullptr;
   void* loadedModule = nullptr; ///< the vendor's handle, if the program loaded the code itself
   bool isOfLibrary = false;     ///< as in KernelPlace
+  bool isBuiltIn = false;       ///< as in LoadedModule
   bool isWanted = false;
   std::string whyNot; ///< why it cannot be recorded; empty if it can
   std::shared_ptr<const embed::KernelBlob> blob;

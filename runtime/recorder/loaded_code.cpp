@@ -1,5 +1,6 @@
 #include "runtime/recorder/loaded_code.h"
 
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 /// The call under way in this thread, as the program wrote it.
 thread_local const Next* asWritten = nullptr;
 
+std::atomic<bool> isInSight{false};
+
 /// In this thread, whatever becomes of them.
 thread_local uint64_t launches = 0;
 
@@ -32,34 +35,47 @@ uint32_t formOf(const LoadedLaunch& launch) {
                                 : MNEME_LAUNCH_PLAIN;
 }
 
-/// Keeps the image that `read` returns, and the IR that it carries.
-template <typename Read>
-void noteModule(Session& session, void* handle, CodeKind kind, const Read& read) {
-  auto module = std::make_shared<LoadedModule>();
-  module->handle = handle;
-  module->isLibrary = kind == CodeKind::Library;
+/// The image that `read` returns, and the IR that it carries.
+template <typename Read> LoadedContent contentBy(Session& session, const Read& read) noexcept {
+  LoadedContent content;
   try {
     const auto& image = read();
-    module->image = embed::copyImage(image);
+    content.image = embed::copyImage(image);
     embed::BlobSet blobs = embed::readDeviceImage(image);
     // Code objects that mneme made hold the IR of their own instructions, not the program's.
     std::erase_if(blobs.kernels, [](const auto& item) { return item.second->staticHash == 0; });
-    module->blobs = std::make_shared<const embed::BlobSet>(std::move(blobs));
+    content.blobs = std::make_shared<const embed::BlobSet>(std::move(blobs));
   } catch (const std::exception& error) {
     session.note(
         sentence("the IR of code that the program loaded itself cannot be read: ", error.what()));
-    module->blobs = std::make_shared<const embed::BlobSet>();
   }
-  session.moduleLoaded(std::move(module));
+  return content;
 }
 
+/// Also inside of other calls: a runtime loads code and asks for kernels when they are first used.
+/// Call it after the guard is made.
+Session* activeSession() noexcept {
+  Session* session = Session::existing();
+  return session && session->isActive() ? session : nullptr;
+}
+
+/// `image` is null for code from a file. What is built in stays where it is, may be gigabytes, and
+/// is read when the first of its kernels is launched. Programs may free other code at once.
 template <typename Read>
-int watchLoad(void** module, CodeKind kind, const Next& next, const Read& read) {
+int watchLoad(void** module, const void* image, CodeKind kind, const Next& next, const Read& read) {
   const CallGuard guard;
   const int status = next();
-  Session* session = guard.session();
-  if (session && session->isActive() && status == 0 && module && *module)
-    noteModule(*session, *module, kind, read);
+  Session* session = status == 0 && module && *module ? activeSession() : nullptr;
+  if (!session)
+    return status;
+  auto loaded = std::make_shared<LoadedModule>();
+  loaded->handle = *module;
+  loaded->isLibrary = kind == CodeKind::Library;
+  loaded->isBuiltIn = loaded->isLibrary && image && isBuiltIn(image);
+  loaded->read = [session, read] { return contentBy(*session, read); };
+  if (!loaded->isBuiltIn)
+    loaded->content();
+  session->moduleLoaded(std::move(loaded));
   return status;
 }
 
@@ -72,18 +88,19 @@ Bytes readImage(const void* image) {
 } // namespace
 
 int watchModule(void** module, const void* image, const Next& next, CodeKind kind) {
-  return watchLoad(module, kind, next, [&] { return readImage(image); });
+  return watchLoad(module, image, kind, next, [image] { return readImage(image); });
 }
 
 int watchModuleFile(void** module, const char* path, const Next& next, CodeKind kind) {
-  return watchLoad(module, kind, next, [&] { return apart([&] { return readFile(path); }); });
+  return watchLoad(module, nullptr, kind, next,
+                   [path] { return apart([&] { return readFile(path); }); });
 }
 
 int watchModuleUnload(void* module, const Next& next) {
   const CallGuard guard;
-  Session* session = guard.session();
+  Session* session = activeSession();
   // Before the vendor gives its handles to another module.
-  const auto known = session && session->isActive() ? session->moduleUnloaded(module) : nullptr;
+  const auto known = session ? session->moduleUnloaded(module) : nullptr;
   const int status = next();
   if (known && status != 0)
     session->moduleLoaded(known);
@@ -93,8 +110,8 @@ int watchModuleUnload(void* module, const Next& next) {
 int watchModuleOf(void** module, void* library, const Next& next) {
   const CallGuard guard;
   const int status = next();
-  Session* session = guard.session();
-  if (session && session->isActive() && status == 0 && module && *module)
+  Session* session = status == 0 && module && *module ? activeSession() : nullptr;
+  if (session)
     session->moduleAskedFor(library, *module);
   return status;
 }
@@ -102,8 +119,8 @@ int watchModuleOf(void** module, void* library, const Next& next) {
 int watchModuleKernel(const void** function, void* module, const char* name, const Next& next) {
   const CallGuard guard;
   const int status = next();
-  Session* session = guard.session();
-  if (session && session->isActive() && status == 0 && function && *function && name)
+  Session* session = status == 0 && function && *function && name ? activeSession() : nullptr;
+  if (session)
     session->kernelAskedFor(*function, module, name);
   return status;
 }
@@ -111,8 +128,8 @@ int watchModuleKernel(const void** function, void* module, const char* name, con
 int watchAlias(const void** function, const void* kernel, const Next& next) {
   const CallGuard guard;
   const int status = next();
-  Session* session = guard.session();
-  if (session && session->isActive() && status == 0 && function && *function && kernel)
+  Session* session = status == 0 && function && *function && kernel ? activeSession() : nullptr;
+  if (session)
     session->aliasAskedFor(*function, kernel);
   return status;
 }
@@ -134,6 +151,9 @@ mneme_launch asRecorded(const LoadedLaunch& launch, const void* kernel, void** a
                                        : reinterpret_cast<void*>(&callAsWritten)};
 }
 
+void noteRuntimeInSight() noexcept { isInSight = true; }
+bool isRuntimeInSight() noexcept { return isInSight.load(std::memory_order_relaxed); }
+
 uint64_t launchesOfLoaded() noexcept { return launches; }
 
 int launchLoaded(const LoadedLaunch& launch, const Next& next) {
@@ -143,7 +163,10 @@ int launchLoaded(const LoadedLaunch& launch, const Next& next) {
     return next();
   const auto [kernel, info] = session->findKernel(launch.function);
   if (!info || !info->blob)
-    return watchUnreadable(kernel ? kWithoutIr : kUnknown, launch.function, next);
+    return watchUnreadable(!info             ? kUnknown
+                           : info->isBuiltIn ? kNotBuilt
+                                             : kWithoutIr,
+                           launch.function, next);
   std::vector<void*> unpacked;
   if (!launch.args && !unpackArguments(launch.extra, info->blob->args, unpacked))
     return next(); // the vendor has to say what is wrong

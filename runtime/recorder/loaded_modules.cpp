@@ -44,21 +44,18 @@ std::optional<LoadedKernel> LoadedModules::find(const void* function) const {
   return known == kernels_.end() ? std::nullopt : std::optional(known->second);
 }
 
-bool LoadedModules::knows(const void* function) const {
+const void* LoadedModules::firstHandle(const void* function) const {
   const std::shared_lock lock(mutex_);
-  return kernels_.contains(function);
+  const auto alias = aliases_.find(function);
+  if (alias != aliases_.end())
+    return alias->second;
+  return kernels_.contains(function) ? function : nullptr;
 }
 
 void LoadedModules::addAlias(const void* function, const void* kernel) {
   const std::unique_lock lock(mutex_);
   if (function != kernel)
     aliases_[function] = kernel;
-}
-
-const void* LoadedModules::behindAlias(const void* function) const {
-  const std::shared_lock lock(mutex_);
-  const auto known = aliases_.find(function);
-  return known == aliases_.end() ? nullptr : known->second;
 }
 
 } // namespace mneme::record

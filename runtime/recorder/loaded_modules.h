@@ -2,7 +2,9 @@
 // alternative handles of its own kernels.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -14,14 +16,31 @@
 
 namespace mneme::record {
 
+/// What the image of a module holds.
+struct LoadedContent {
+  std::shared_ptr<const embed::BlobSet> blobs = std::make_shared<const embed::BlobSet>();
+  embed::CodeImage image; ///< for kernels without IR
+};
+
 /// One module, from its load to its unload.
 struct LoadedModule {
   void* handle = nullptr;
   bool isLibrary = false; ///< whether the handle is of the vendor's kind for all contexts
-  std::shared_ptr<const embed::BlobSet> blobs;
-  embed::CodeImage image; ///< for kernels without IR
+  bool isBuiltIn = false; ///< whether it is a library in the program's own files
+  /// Reads the image, once. Throws nothing.
+  std::function<LoadedContent()> read;
   /// Represents the module where a unit is needed. It is never registered.
   mneme_module_entry unit{};
+
+  /// Thread-safe.
+  const LoadedContent& content() const {
+    std::call_once(isRead_, [this] { content_ = read(); });
+    return content_;
+  }
+
+private:
+  mutable std::once_flag isRead_;
+  mutable LoadedContent content_;
 };
 
 /// A kernel that the program has looked up by name.
@@ -40,11 +59,10 @@ public:
   void addModuleOf(void* library, void* module);
   void addKernel(const void* function, void* module, const char* name);
   std::optional<LoadedKernel> find(const void* function) const;
-  bool knows(const void* function) const;
+  /// Returns the handle that a kernel is known by, from any of its handles; null if it is unknown.
+  const void* firstHandle(const void* function) const;
   /// Notes another handle of a kernel: one of the program's own, or in a module.
   void addAlias(const void* function, const void* kernel);
-  /// Returns the kernel that `function` is another handle of, or null.
-  const void* behindAlias(const void* function) const;
 
 private:
   mutable std::shared_mutex mutex_;

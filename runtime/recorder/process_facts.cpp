@@ -79,6 +79,11 @@ bool isRuntimeLinkedStatically(const void* vendorEntry, const Backend& backend) 
   return isLinkedStatically(vendorEntry, backend.runtimeFiles());
 }
 
+bool isBuiltIn(const void* image) noexcept {
+  Dl_info info{};
+  return dladdr(image, &info) != 0;
+}
+
 bool isOfKernelLibrary(const void* image, const Backend& backend) noexcept {
   Dl_info info{};
   if (!dladdr(image, &info) || !info.dli_fname)

@@ -46,7 +46,11 @@ void Session::kernelAskedFor(const void* function, void* module, const char* nam
 
 void Session::aliasAskedFor(const void* function, const void* kernel) noexcept {
   try {
-    loaded_.addAlias(function, kernel);
+    const void* first = loaded_.firstHandle(kernel);
+    if (!first && mneme_rt_find_kernel(kernel, nullptr, nullptr))
+      first = kernel;
+    if (first)
+      loaded_.addAlias(function, first);
   } catch (const std::exception& error) {
     note(sentence("a kernel is not recorded when launched through another of its handles: ",
                   error.what()));
@@ -55,8 +59,8 @@ void Session::aliasAskedFor(const void* function, const void* kernel) noexcept {
 
 Session::FoundKernel Session::findKernel(const void* function) noexcept {
   try {
-    const void* kernel = loaded_.behindAlias(function);
-    if (!kernel && (loaded_.knows(function) || mneme_rt_find_kernel(function, nullptr, nullptr)))
+    const void* kernel = loaded_.firstHandle(function);
+    if (!kernel && mneme_rt_find_kernel(function, nullptr, nullptr))
       kernel = function;
     return kernel ? FoundKernel{kernel, catalog_->find(kernel)} : FoundKernel{};
   } catch (const std::exception& error) {
@@ -66,8 +70,8 @@ Session::FoundKernel Session::findKernel(const void* function) noexcept {
 }
 
 std::string Session::nameOf(const void* function) {
-  const void* alias = loaded_.behindAlias(function);
-  const void* kernel = alias ? alias : function;
+  const void* first = loaded_.firstHandle(function);
+  const void* kernel = first ? first : function;
   if (const auto loaded = loaded_.find(kernel))
     return loaded->name;
   const char* name = nullptr;

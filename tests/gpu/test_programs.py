@@ -154,9 +154,7 @@ def test_code_that_a_program_loads_by_the_driver_is_recorded(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("runtime", ["static", "shared"])
-def test_a_plain_nvcc_program_runs_and_is_named(
-    only_gpu: None, runtime: str, tmp_path: Path
-) -> None:
+def test_a_plain_nvcc_program_is_recorded(only_gpu: None, runtime: str, tmp_path: Path) -> None:
     compiler = shutil.which("nvcc")
     if compiler is None:
         pytest.skip("nvcc is not on PATH")
@@ -172,5 +170,5 @@ def test_a_plain_nvcc_program_runs_and_is_named(
         pytest.skip(f"the program does not start: {plain.stderr.strip()}")
     done = support.record(tmp_path / "db", program)
     assert (done.stdout, done.returncode) == ("62 no error\n", 0), done.stderr
-    assert support.records(tmp_path / "db") == []
-    assert "mneme" in done.stderr
+    assert len(support.records(tmp_path / "db")) == 1
+    assert "recorded 1 instance of 1 kernel (1 launch)" in done.stderr

@@ -188,6 +188,7 @@ extern "C" int cuInit() { return 0; }
 extern "C" int cuMemAlloc_v2() { return 2; }
 extern "C" int cuMemAllocAsync() { return 2; }
 extern "C" int cuMemAllocAsync_ptsz() { return 2; }
+extern "C" int cuLaunchKernel() { return 2; }
 extern "C" int cuSomethingNew() { return 2; }
 extern "C" int cuGetProcAddress_v2(const char* name, void** address, int, unsigned long long flags) {
   *address = reinterpret_cast<void*>(name[2] == 'S'   ? &cuSomethingNew
@@ -224,6 +225,7 @@ int main() {
   say(dlsym(runtime, "cudaMalloc"));
   const auto lookUp = reinterpret_cast<void* (*)(void*, const char*)>(dlsym(runtime, "lookUp"));
   say(lookUp(driver, "cuMemAlloc_v2"));
+  say(lookUp(driver, "cuLaunchKernel"));
   std::printf("%d\\n", dlsym(driver, "cuMemFree_v2") != nullptr);
   const auto get = reinterpret_cast<Get>(dlsym(driver, "cuGetProcAddress_v2"));
   void* address = nullptr;
@@ -249,6 +251,7 @@ def test_the_recorder_stands_before_what_would_be_found(tmp_path: Path) -> None:
         "libcuda.so.1 cuSomethingNew",
         "librecord.so cudaMalloc",
         "libcuda.so.1 cuMemAlloc_v2",  # the runtime's own
+        "librecord.so cuLaunchKernel",
         "0",
         "librecord.so cuMemAlloc_v2",
         "librecord.so cuMemAlloc_v2",

@@ -61,7 +61,7 @@ int launchDriver(const DriverLaunch& config, void* stream, const void* function,
 int watchKernel(const LoadedLaunch& launch, const Next& next) {
   if (!isInsideCall() && mneme_rt_find_kernel(launch.function, nullptr, nullptr))
     return launchLoaded(launch, next);
-  return watchUnreadable(kNotBuilt, launch.function, next);
+  return isRuntimeInSight() ? next() : watchUnreadable(kNotBuilt, launch.function, next);
 }
 
 int watchKernel(const RuntimeLaunch* config, void* stream, const void* kernel, void** args,

@@ -5,6 +5,7 @@
 
 #include "runtime/recorder/backends/vendor_runtime.h"
 #include "runtime/recorder/process_facts.h"
+#include "runtime/recorder/session.h"
 
 namespace mneme::record {
 namespace {
@@ -67,6 +68,14 @@ struct KernelParams {
   char more[64];
 };
 
+/// A kernel of a library has a handle in each context, too, which the program may never have seen.
+const void* handleOf(const KernelParams& params) {
+  Session* session = params.kernel ? Session::existing() : nullptr;
+  const bool isOfLibrary =
+      session && session->isActive() && session->findKernel(params.kernel).info;
+  return isOfLibrary || !params.function ? params.kernel : params.function;
+}
+
 using GetAttribute = int (*)(void* node, int attribute, void* value);
 
 int readKernel(GetOf get, GetAttribute attributeOf, void* node, NodeKernel& kernel) {
@@ -74,7 +83,7 @@ int readKernel(GetOf get, GetAttribute attributeOf, void* node, NodeKernel& kern
   KernelParams params{};
   if (const int status = get(node, &params); status != 0)
     return status;
-  kernel.function = params.function ? params.function : params.kernel;
+  kernel.function = handleOf(params);
   kernel.grid = params.grid;
   kernel.block = params.block;
   kernel.sharedBytes = params.sharedBytes;

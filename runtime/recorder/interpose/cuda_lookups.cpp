@@ -1,9 +1,12 @@
 // Room recorder: programs that look functions of CUDA's driver and runtime up by name, as the
 // static runtime, libraries that contain it, and Python packages do. What they find is the
 // recorder's function where it has one that stands before the one they would find.
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include <dlfcn.h>
@@ -11,6 +14,7 @@
 
 #include "runtime/recorder/backends/vendor_runtime.h"
 #include "runtime/recorder/interpose/dynamic_symbols.h"
+#include "runtime/recorder/loaded_code.h"
 #include "runtime/recorder/next_symbol.h"
 #include "runtime/recorder/recorder_exported.h"
 
@@ -42,37 +46,67 @@ bool mayBeVendors(const void* handle, const char* name) noexcept {
   return name && name[0] == 'c' && name[1] == 'u' && handle != RTLD_DEFAULT && handle != RTLD_NEXT;
 }
 
-/// Libraries whose own calls of the driver are none of the program's: the shared runtime, whose
-/// functions are the recorder's themselves; the driver; what watches the driver; and mneme.
-constexpr std::array<std::string_view, 11> kApart = {
-    "libcudart.so", "libcuda.so",        "libnvidia-",
-    "libcupti",     "libnvperf",         "libcudadebugger",
-    "libcuinj",     "libToolsInjection", "libsanitizer-collection",
-    "libmneme_",    "librecord.so"};
+/// Libraries whose own calls of the driver are none of the program's: the driver, what watches it,
+/// and mneme.
+constexpr std::array<std::string_view, 10> kApart = {
+    "libcuda.so",      "libnvidia-",  "libcupti",          "libnvperf",
+    "libcudadebugger", "libcuinj",    "libToolsInjection", "libsanitizer-collection",
+    "libmneme_",       "librecord.so"};
 
-bool isApart(const void* caller) noexcept {
+/// The shared runtime's functions are the recorder's themselves. It gets only those functions of
+/// the driver that tell about code which mneme's compiler has not seen.
+constexpr std::string_view kRuntime = "libcudart.so";
+constexpr std::array<std::string_view, 6> kOfCode = {
+    "cuGetProcAddress",    "cuLibrary",      "cuModule",
+    "cuKernelGetFunction", "cuLaunchKernel", "cuLaunchCooperativeKernel"};
+
+bool beginsWithAny(std::string_view text, std::span<const std::string_view> prefixes) noexcept {
+  return std::ranges::any_of(prefixes,
+                             [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+enum class Caller : uint8_t { Program, Runtime, Apart };
+
+Caller callerIn(const char* path) noexcept {
+  const std::string_view whole = path ? path : "";
+  const std::string_view file = whole.substr(whole.rfind('/') + 1); // npos + 1 is 0
+  return file.starts_with(kRuntime)    ? Caller::Runtime
+         : beginsWithAny(file, kApart) ? Caller::Apart
+                                       : Caller::Program;
+}
+
+/// By the library that an address lies in.
+Caller callerAt(const void* address) noexcept {
   struct Search {
     uintptr_t address;
-    bool isApart;
-  } search{reinterpret_cast<uintptr_t>(caller), false};
+    Caller caller;
+  } search{reinterpret_cast<uintptr_t>(address), Caller::Program};
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* user) {
         auto& wanted = *static_cast<Search*>(user);
         for (size_t index = 0; index < info->dlpi_phnum; ++index) {
           const ElfW(Phdr) & part = info->dlpi_phdr[index];
-          if (part.p_type != PT_LOAD ||
-              wanted.address - (info->dlpi_addr + part.p_vaddr) >= part.p_memsz)
-            continue;
-          const std::string_view path = info->dlpi_name ? info->dlpi_name : "";
-          const std::string_view file = path.substr(path.rfind('/') + 1); // npos + 1 is 0
-          for (const std::string_view prefix : kApart)
-            wanted.isApart |= file.starts_with(prefix);
-          return 1;
+          if (part.p_type == PT_LOAD &&
+              wanted.address - (info->dlpi_addr + part.p_vaddr) < part.p_memsz)
+            return wanted.caller = callerIn(info->dlpi_name), 1;
         }
         return 0;
       },
       &search);
-  return search.isApart;
+  return search.caller;
+}
+
+/// Whether a caller gets our function of this name.
+bool getsOurs(std::string_view name, const void* caller) noexcept {
+  const Caller who = callerAt(caller);
+  return who == Caller::Program || (who == Caller::Runtime && beginsWithAny(name, kOfCode));
+}
+
+/// What a caller that gets our functions is given.
+void* given(void* ours, std::string_view name, const void* caller) noexcept {
+  if (ours && name == "cuLaunchKernel" && callerAt(caller) == Caller::Runtime)
+    noteRuntimeInSight();
+  return ours;
 }
 
 /// What our function of this name passes calls on to. The driver's go on with a capital.
@@ -87,20 +121,19 @@ void* oursBefore(const void* found, const char* name) noexcept {
   return ours && found && vendorsFunction(name) == found ? ours : nullptr;
 }
 
-/// Whether this caller gets our function of this name, if there is one.
-bool getsOurs(const char* name, const void* caller) noexcept {
-  return ownFunction(name) && !isApart(caller);
-}
-
 // Apart from the functions that they serve: those that ask for nothing of the vendor's save no
 // registers.
 [[gnu::noinline]] void* inPlaceOf(Lookup next, void* handle, const char* name,
                                   const void* caller) noexcept {
-  return getsOurs(name, caller) ? oursBefore(next(handle, name), name) : nullptr;
+  return ownFunction(name) && getsOurs(name, caller)
+             ? given(oursBefore(next(handle, name), name), name, caller)
+             : nullptr;
 }
 [[gnu::noinline]] void* inPlaceOf(VersionedLookup next, void* handle, const char* name,
                                   const char* version, const void* caller) noexcept {
-  return getsOurs(name, caller) ? oursBefore(next(handle, name, version), name) : nullptr;
+  return ownFunction(name) && getsOurs(name, caller)
+             ? given(oursBefore(next(handle, name, version), name), name, caller)
+             : nullptr;
 }
 
 /// The driver answers with one of several versions, for streams of each thread or not: with the
@@ -125,10 +158,11 @@ void* oursBeforeVersion(const void* found, const char* name, bool isPerThread) n
 
 void replaceAnswer(const char* name, void** address, bool isPerThread,
                    const void* caller) noexcept {
-  if (!name || !address || !*address || isApart(caller))
+  if (!name || !address || !*address)
     return;
-  if (void* ours = oursBeforeVersion(*address, name, isPerThread))
-    *address = ours;
+  void* const ours = oursBeforeVersion(*address, name, isPerThread);
+  if (ours && getsOurs(name, caller))
+    *address = given(ours, name, caller);
 }
 
 constexpr unsigned long long kPerThreadStreams = 2; // CU_GET_PROC_ADDRESS_...
