@@ -7,13 +7,9 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Module.h>
 
-#include "runtime/core/abi/jit_mark.h"
+#include "passes/mark_list.h"
 
 namespace mneme::passes {
-
-/// The marked arguments of one function. A function without marked arguments is also compiled at
-/// run time, specialised for the dimensions of a launch.
-using Marks = llvm::SmallVector<mneme_jit_mark, 4>;
 
 /// Returns the marked functions in module order, with their marks sorted by argument and without
 /// duplicates. Reports invalid marks, and the attribute on a function that cannot have it, as
@@ -30,9 +26,5 @@ bool eraseMarkCalls(llvm::Module& module);
 /// Removes the rows of annotate("jit", ...). For AMD GPUs clang gives rows with and without
 /// arguments different types, so that relocatable device code that has both would not link.
 bool eraseAnnotations(llvm::Module& module);
-
-/// Reports `reason` as a compilation error, in the format of the reference tool. `place` is
-/// "<file>:<line>".
-void reportFatal(llvm::Module& module, const llvm::Twine& place, const llvm::Twine& reason);
 
 } // namespace mneme::passes

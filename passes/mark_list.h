@@ -1,6 +1,7 @@
-// Room passes: collects the marks of one function (jit_marks.h).
+// Room passes: collects the marks of one function.
 #pragma once
 
+#include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -11,9 +12,17 @@
 #include <string>
 #include <vector>
 
-#include "passes/jit_marks.h"
+#include "runtime/core/abi/jit_mark.h"
 
 namespace mneme::passes {
+
+/// The marked arguments of one function. A function without marked arguments is also compiled at
+/// run time, specialised for the dimensions of a launch.
+using Marks = llvm::SmallVector<mneme_jit_mark, 4>;
+
+/// Reports `reason` as a compilation error, in the format of the reference tool. `place` is
+/// "<file>:<line>".
+void reportFatal(llvm::Module& module, const llvm::Twine& place, const llvm::Twine& reason);
 
 /// Returns the type as LLVM prints it.
 std::string textOf(llvm::Type* type);

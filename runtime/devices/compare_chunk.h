@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "runtime/devices/compare.h"
+#include "runtime/devices/compare_types.h"
 
 namespace mneme::device {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/replay/upload.h"
+#include "runtime/replay/upload_piece.h"
 
 namespace mneme::replay {
 

@@ -12,6 +12,7 @@
 #include "runtime/core/artifact/recording.h"
 #include "runtime/replay/replay.h"
 #include "runtime/replay/trial_memory.h"
+#include "runtime/replay/trimmed_instance.h"
 
 namespace mneme::replay {
 
@@ -26,13 +27,6 @@ struct TrimTrial {
   std::string difference; ///< where the result differs, or how the launch failed; empty: the same
   uint64_t launchNs = 0;
   bool isDeviceUsable = true; ///< false: this process can do nothing more with the device
-};
-
-/// What a trimmed recording leaves out.
-struct TrimOrder {
-  std::vector<Fill> unread; ///< ascending, without overlaps; the patterns are ignored
-  /// Parts of `unread` that are not even allocated: whole chunks of regions.
-  std::vector<artifact::ByteRange> unallocated; ///< offsets are recorded addresses
 };
 
 /// Trials with one session, which can do nothing else afterwards: each launches the code that was

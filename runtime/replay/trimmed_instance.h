@@ -7,9 +7,16 @@
 #include "runtime/core/artifact/recording.h"
 #include "runtime/core/artifact/snapshot.h"
 #include "runtime/replay/memory_image.h"
-#include "runtime/replay/trim.h"
+#include "runtime/replay/trial_memory.h"
 
 namespace mneme::replay {
+
+/// What a trimmed recording leaves out.
+struct TrimOrder {
+  std::vector<Fill> unread; ///< ascending, without overlaps; the patterns are ignored
+  /// Parts of `unread` that are not even allocated: whole chunks of regions.
+  std::vector<artifact::ByteRange> unallocated; ///< offsets are recorded addresses
+};
 
 /// The launch that is written, as it was recorded, and what trials showed.
 struct TrimSource {

@@ -2,34 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "runtime/core/artifact/snapshot.h"
 #include "runtime/devices/device.h"
+#include "runtime/replay/upload_piece.h"
 
 namespace mneme::replay {
-
-/// The bytes [offset, offset + sizeBytes) of region `region` of `snapshot`, to be copied to
-/// `destination`.
-struct UploadPiece {
-  const artifact::Snapshot* snapshot = nullptr;
-  size_t region = 0;
-  uint64_t offset = 0;
-  uint64_t sizeBytes = 0;
-  uint64_t destination = 0;
-};
 
 /// Appends the pieces of [offset, offset + sizeBytes) of a region whose first byte belongs at
 /// `base`. With `skipZero`, chunks of zeros are left out (the destination is zeroed).
 void appendPieces(std::vector<UploadPiece>& pieces, const artifact::Snapshot& snapshot,
                   size_t region, uint64_t offset, uint64_t sizeBytes, uint64_t base, bool skipZero);
-
-/// Receives the bytes of every piece on the way, and may change them. Several threads call it at
-/// once; it must not throw.
-using PieceInspector = std::function<void(const UploadPiece&, std::span<std::byte>)>;
 
 /// Reads and decompresses all pieces on all cores. \throws as Snapshot::read()
 void readPieces(const std::vector<UploadPiece>& pieces, const PieceInspector& inspect);

@@ -39,6 +39,27 @@ def test_no_modules_import_each_other() -> None:
     assert rules.module_cycles() == []
 
 
+def test_the_page_lists_headers_and_sources_that_include_each_other() -> None:
+    """Those that are new are mended; those that are mended leave the list."""
+    assert sorted(map(sorted, rules.read_circles())) == sorted(rules.pair_cycles())
+
+
+def test_headers_and_sources_that_include_each_other_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = tmp_path / "runtime" / "replay"
+    room.mkdir(parents=True)
+    (room / "one.h").write_text("")
+    (room / "one.cpp").write_text(
+        '#include "runtime/replay/one.h"\n#include "runtime/replay/two.h"'
+    )
+    (room / "two.h").write_text('#include "runtime/replay/three.h"')
+    (room / "three.h").write_text('#include "runtime/replay/one.h"')
+    (room / "user.cpp").write_text('#include "runtime/replay/one.h"')
+    monkeypatch.setattr(rules, "ROOT", tmp_path)
+    assert rules.pair_cycles() == [[f"runtime/replay/{name}" for name in ("one", "three", "two")]]
+
+
 @pytest.mark.parametrize("document", rules._DOCUMENTS)
 def test_documents_show_the_rules_as_they_are(document: str) -> None:
     text = (ROOT / document).read_text()

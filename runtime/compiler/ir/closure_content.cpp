@@ -183,13 +183,6 @@ private:
   llvm::DenseSet<std::pair<llvm::Value*, int64_t>> seen_;
 };
 
-llvm::Argument* closureArgument(llvm::Function& callOperator) {
-  for (llvm::Argument& argument : callOperator.args())
-    if (!argument.hasStructRetAttr())
-      return argument.getType()->isPointerTy() ? &argument : nullptr;
-  return nullptr;
-}
-
 bool isConstMember(const llvm::Function& function) {
   // What follows the name of a template may be beyond LLVM; it has no influence on this.
   const llvm::StringRef name = function.getName();

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "runtime/compiler/ir/closure_argument.h"
+
 namespace mneme::ir {
 
 /// Bytes of an argument that a kernel is launched with.
@@ -17,9 +19,6 @@ struct ArgumentBytes {
   int64_t offset;
   bool operator==(const ArgumentBytes&) const = default;
 };
-
-/// Returns the call operator's argument that is the closure's address; null if there is none.
-llvm::Argument* closureArgument(llvm::Function& callOperator);
 
 /// Returns whether a member function is const, by its mangled name.
 bool isConstMember(const llvm::Function& function);

@@ -6,7 +6,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 
-#include "runtime/compiler/ir/closure_content.h"
+#include "runtime/compiler/ir/closure_argument.h"
 
 namespace mneme::ir {
 namespace {

@@ -11,7 +11,6 @@
 #include "runtime/compiler/service/cache_files.h"
 #include "runtime/compiler/service/cache_limit.h"
 #include "runtime/compiler/service/library_identity.h"
-#include "runtime/compiler/service/source.h"
 #include "runtime/core/abi/carried_ir.h"
 #include "runtime/core/abi/jit_mark.h"
 #include "runtime/core/base/environment.h"

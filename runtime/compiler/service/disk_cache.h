@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/compiler/service/client.h"
+#include "runtime/compiler/service/request.h"
 #include "runtime/core/base/hash.h"
 
 namespace mneme::compile {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/compiler/assembler/subprocess.h"
+#include "runtime/compiler/service/client.h"
 #include "runtime/core/base/environment.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/file.h"

@@ -4,12 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compiler/service/client.h"
+#include "runtime/compiler/service/request.h"
 
 namespace mneme::compile {
-
-/// Target of a request whose compiler itself makes the image, a shared object or a cubin.
-inline constexpr const char* kSourceTarget = "source";
 
 /// Returns the path of a program, as a shell finds it by PATH; empty if it is not found or cannot
 /// be run.

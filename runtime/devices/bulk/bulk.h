@@ -10,16 +10,11 @@
 
 #include "runtime/core/base/hash.h"
 #include "runtime/core/base/word_ranges.h"
+#include "runtime/devices/bulk/bulk_runner.h"
 #include "runtime/devices/compare.h"
 #include "runtime/devices/device.h"
 
 namespace mneme::device {
-
-/// The kernels come in modules, so that a user of one does not pay for loading the others.
-enum class BulkModule : uint8_t {
-  Memory,  ///< hash, diff, copy
-  Compare, ///< verification with tolerances
-};
 
 /// PTX text of a module, zero-terminated. It is compiled when the project is built, for the oldest
 /// architecture we support; only the driver is needed to load it.
@@ -27,26 +22,6 @@ std::string_view bulkPtx(BulkModule module) noexcept;
 /// LLVM bitcode of a module for AMD GPUs. It is for no particular GPU: compile it for the one in
 /// use.
 std::span<const std::byte> bulkBitcode(BulkModule module) noexcept;
-
-/// The interface that bulk operations use: one queue of kernels and copies, executed in order.
-class BulkRunner {
-public:
-  virtual ~BulkRunner() = default;
-  /// Starts a kernel on the queue. `args[i]` points to the value of argument i; values are copied.
-  virtual void launch(BulkModule module, const char* kernel, uint32_t blocks, uint32_t threads,
-                      std::span<void* const> args) = 0;
-  /// Starts a copy; the source is read before the call returns.
-  virtual void copyToDevice(uint64_t destination, const void* source, size_t sizeBytes) = 0;
-  /// Waits for everything before it, then copies; complete on return.
-  virtual void copyToHost(void* destination, uint64_t source, size_t sizeBytes) = 0;
-  /// Starts filling with zeros.
-  virtual void clear(uint64_t address, size_t sizeBytes) = 0;
-  /// Starts one large device-to-device copy (the vendor's own, for ranges where that is fastest).
-  virtual void copyOnDevice(uint64_t destination, uint64_t source, size_t sizeBytes) = 0;
-  /// Returns device memory of at least this size, valid until the next call. It grows as needed.
-  virtual uint64_t scratch(size_t sizeBytes) = 0;
-  virtual uint32_t multiprocessors() const = 0;
-};
 
 /// Pages of one range to be hashed.
 struct HashRequest {

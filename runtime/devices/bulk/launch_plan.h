@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/devices/bulk/bulk.h"
+#include "runtime/devices/bulk/bulk_runner.h"
 
 namespace mneme::device::bulk {
 

@@ -25,10 +25,10 @@ Cupti* instance = nullptr;
 
 } // namespace
 
-Cupti::Cupti(const Functions& functions) : functions_(functions) {}
+Cupti::Cupti(const CuptiFunctions& functions) : functions_(functions) {}
 
 std::unique_ptr<Cupti> Cupti::start() {
-  const Functions* functions = cuptiFunctions();
+  const CuptiFunctions* functions = cuptiFunctions();
   if (!functions)
     return nullptr;
   std::unique_ptr<Cupti> cupti(new Cupti(*functions));

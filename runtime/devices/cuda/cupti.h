@@ -12,6 +12,8 @@
 
 namespace mneme::device::cuda {
 
+struct CuptiFunctions;
+
 /// The process's CUPTI, which records every kernel. Thread-safe.
 class Cupti {
 public:
@@ -25,10 +27,8 @@ public:
   /// record of it exists.
   std::optional<uint64_t> lastKernelNs(CUdevice device, const LaunchShape& shape) noexcept;
 
-  struct Functions;
-
 private:
-  explicit Cupti(const Functions& functions);
+  explicit Cupti(const CuptiFunctions& functions);
   struct Kernel {
     uint64_t startNs = 0;
     uint64_t endNs = 0;
@@ -46,7 +46,7 @@ private:
   void note(const uint8_t* record);
   std::optional<uint64_t> take(CUdevice device, const LaunchShape& shape);
 
-  const Functions& functions_;
+  const CuptiFunctions& functions_;
   std::mutex mutex_;
   Kernel newest_[maxDevices];
 };

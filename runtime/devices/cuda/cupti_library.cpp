@@ -48,7 +48,7 @@ std::vector<fs::path> searchDirectories() {
   return directories;
 }
 
-bool bind(const DynamicLibrary& library, Cupti::Functions& functions) {
+bool bind(const DynamicLibrary& library, CuptiFunctions& functions) {
   const auto find = [&](auto& function, const char* name) {
     function =
         reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.findSymbol(name));
@@ -63,10 +63,10 @@ bool bind(const DynamicLibrary& library, Cupti::Functions& functions) {
 }
 
 /// Opened libraries stay open: CUPTI hooks itself into the driver.
-const Cupti::Functions* openAt(const std::string& path) {
+const CuptiFunctions* openAt(const std::string& path) {
   try {
     auto* library = new DynamicLibrary(DynamicLibrary::open(path));
-    auto* functions = new Cupti::Functions{};
+    auto* functions = new CuptiFunctions{};
     uint32_t version = 0;
     if (bind(*library, *functions) && functions->getVersion(&version) == 0) {
       log(LogLevel::Debug,
@@ -80,7 +80,7 @@ const Cupti::Functions* openAt(const std::string& path) {
 
 } // namespace
 
-const Cupti::Functions* cuptiFunctions() {
+const CuptiFunctions* cuptiFunctions() {
   const char* wanted = environmentValue("MNEME_TIMER");
   if (wanted && std::string_view(wanted) == "events")
     return nullptr;
@@ -93,10 +93,10 @@ const Cupti::Functions* cuptiFunctions() {
   for (const fs::path& directory : searchDirectories())
     for (const char* name : names)
       if (fs::exists(directory / name, ignored))
-        if (const Cupti::Functions* functions = openAt(directory / name))
+        if (const CuptiFunctions* functions = openAt(directory / name))
           return functions;
   for (const char* name : names)
-    if (const Cupti::Functions* functions = openAt(name))
+    if (const CuptiFunctions* functions = openAt(name))
       return functions;
   log(LogLevel::Info, "kernel times come from events: no CUPTI is installed");
   return nullptr;

@@ -1,11 +1,14 @@
 // Room devices/cuda: finds CUPTI and the functions of it that mneme uses.
 #pragma once
 
-#include "runtime/devices/cuda/cupti.h"
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/devices/cuda/driver_types.h"
 
 namespace mneme::device::cuda {
 
-struct Cupti::Functions {
+struct CuptiFunctions {
   using GiveBuffer = void (*)(uint8_t** buffer, size_t* sizeBytes, size_t* maxRecords);
   using TakeBuffer = void (*)(CUcontext context, uint32_t stream, uint8_t* buffer, size_t sizeBytes,
                               size_t validBytes);
@@ -20,6 +23,6 @@ struct Cupti::Functions {
 /// Returns the functions of the first CUPTI found (toolkit, loader path, Python packages), which
 /// stays open for the rest of the process. Returns null if there is none or it is not wanted, and
 /// logs the reason at level info.
-const Cupti::Functions* cuptiFunctions();
+const CuptiFunctions* cuptiFunctions();
 
 } // namespace mneme::device::cuda

@@ -12,6 +12,7 @@
 #include "runtime/compiler/service/library_identity.h"
 #include "runtime/compiler/service/service.h"
 #include "runtime/core/abi/mneme_jit.h"
+#include "runtime/core/abi/variable_names.h"
 #include "runtime/core/base/environment.h"
 #include "runtime/core/base/log.h"
 #include "runtime/core/base/parallel.h"

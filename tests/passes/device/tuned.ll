@@ -83,7 +83,7 @@ define ptx_kernel void @source_bounds(ptr %p) #1 {
 ; What a variant does not say is as for an entry of its own; so is a coordinate of a block.
 ; CHECK-LABEL: define ptx_kernel void @defaults(
 ; CHECK-SAME: #[[BOUNDED]]
-; WARN: warning: mneme: 'defaults': left to runs with PROTEUS_TUNED_KERNELS: specialised dimensions{{$}}
+; WARN: warning: mneme: 'defaults': left to runs with PROTEUS_TUNED_KERNELS: options of LLVM 'a=1', specialised dimensions{{$}}
 define ptx_kernel void @defaults(ptr %p) #0 {
   store i32 8, ptr %p
   ret void
@@ -112,7 +112,7 @@ attributes #1 = { "target-cpu"="sm_90" "nvvm.maxntid"="128" "nvvm.minctasm"="4" 
      "Match": {"Arch": "sm_90"}},
     {"LaunchBounds": false, "SpecializeDims": true, "Guards": ["Arch"], "Match": {"Arch": "sm_80"}}]}},
   "stale": {"TunedMaxThreads": 1024, "Mneme": {"StaticHash": "0123456789abcdef", "Variants": [{}]}},
-  "defaults": {"Mneme": {"Variants": [{"MinBlocksPerSM": 2, "Match": {"BlockDim": {"y": 512}}}]}},
+  "defaults": {"Mneme": {"Variants": [{"MinBlocksPerSM": 2, "LlvmOptions": "a=1", "Match": {"BlockDim": {"y": 512}}}]}},
   "source_bounds": {"TunedMaxThreads": 1024, "SpecializeDims": false}
 }
 ;--- foreign.json
