@@ -53,6 +53,13 @@ class _Annotation(TypedDict):
     """0 none, 1 L1, 2 L2, 3 Linf."""
     tag: str
 
+class _Part(TypedDict):
+    offset: int
+    """In the region."""
+    size: int
+    """In bytes."""
+    annotation: _Annotation | None
+
 class _Region(TypedDict):
     address: int
     """Recorded device address."""
@@ -64,6 +71,8 @@ class _Region(TypedDict):
     name: str
     """Device name of a global, else empty."""
     annotation: _Annotation | None
+    parts: list[_Part]
+    """With annotations of their own; ascending, without overlaps."""
 
 class _SnapshotSizes(TypedDict):
     raw: int

@@ -127,6 +127,18 @@ py::dict toDict(const embed::KernelBlob& blob, const py::list& linked) {
   return dict;
 }
 
+py::list partsOf(const artifact::Region& region) {
+  py::list list;
+  for (const artifact::AnnotatedPart& part : region.parts) {
+    py::dict dict;
+    dict["offset"] = part.offset;
+    dict["size"] = part.sizeBytes;
+    dict["annotation"] = toDict(part.annotation);
+    list.append(dict);
+  }
+  return list;
+}
+
 py::list regionsOf(const artifact::Snapshot& snapshot) {
   py::list list;
   for (const artifact::Region& region : snapshot.regions()) {
@@ -137,6 +149,7 @@ py::list regionsOf(const artifact::Snapshot& snapshot) {
     dict["is_constant"] = region.isConstant;
     dict["name"] = toText(region.name);
     dict["annotation"] = toDict(region.annotation);
+    dict["parts"] = partsOf(region);
     list.append(dict);
   }
   return list;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,32 @@ def replay(program: Path, db: Path, field: str, halo: str) -> Finished:
 def test_each_part_has_its_rule(program: Path, tmp_path: Path) -> None:
     done = replay(program, tmp_path / "both", "1e-6", "0.5")
     assert (done.returncode, done.result["result_class"]) == (0, "within_tolerance"), done.stderr
+
+
+def test_show_lists_the_parts_below_their_buffer(program: Path, tmp_path: Path) -> None:
+    done = mneme("record", "-rdb", tmp_path, "--device", "cpu", "--", program, "1e-6", "0.5")
+    assert done.returncode == 0, done.stderr
+    shown = mneme("show", "-rdb", *records(tmp_path))
+    rows = [line.split() for line in shown.stdout.splitlines() if "0x" in line]
+    (number,) = (at for at, row in enumerate(rows) if "field" in row)
+    assert rows[number][-2:] == ["field", "f64:rel:1e-06"]
+    assert rows[number + 1][1:] == ["512.0", "B", "part", "halo", "f64:rel:0.5"]
+
+    details = json.loads(mneme("show", "-rdb", *records(tmp_path), "--json").stdout)
+    regions = details["instances"][0]["regions"]
+    (buffer,) = (one for one in regions if one["tag"] == "field")
+    (part,) = buffer["parts"]
+    assert int(part["address"], 16) == int(buffer["address"], 16) + 192 * 8
+    assert (part["size_bytes"], part["annotation"], part["tag"]) == (512, "f64:rel:0.5", "halo")
+
+
+def test_a_tolerance_of_a_part_is_known_before_a_search(program: Path, tmp_path: Path) -> None:
+    done = mneme("record", "-rdb", tmp_path, "--device", "cpu", "--", program, "1e-6", "0.5")
+    assert done.returncode == 0, done.stderr
+    words = ("tune", "-rdb", *records(tmp_path), "--trials", "1", "--tolerance")
+    place = ("--results-dir", tmp_path / "results", "--no-knowledge")
+    tuned = mneme(*words, "halo=rel:1e-6:f64", *place)
+    assert tuned.returncode == 0, tuned.stderr
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,19 @@ def test_number_out_of_range() -> None:
     assert_one_sentence(done, ExitCode.INVALID_CONFIGURATION, "-vass")
 
 
+def test_record_with_a_window_that_cannot_be_reserved_runs_nothing(tmp_path: Path) -> None:
+    limited = f"ulimit -v {100 << 20}; exec {sys.executable} -m mneme record -vass 512"
+    ran = tmp_path / "ran"
+    done = subprocess.run(
+        ["bash", "-c", f"{limited} -rdb {tmp_path / 'db'} -- touch {ran}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert_one_sentence(done, ExitCode.INVALID_CONFIGURATION, "512 GiB", "ulimit -v: 100 GiB")
+    assert not ran.exists()
+
+
 def test_missing_separator() -> None:
     assert_one_sentence(mneme("record", "./app"), ExitCode.USAGE, "put '--' before the program")
 

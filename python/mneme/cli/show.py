@@ -169,7 +169,11 @@ def _show_instance(instance: InstanceDetails) -> None:
         if is_function_cell(region.name):
             continue
         size = _console.format_bytes(region.size_bytes)
-        regions.add_row(region.address, size, region.kind, region.name, region.annotation)
+        name = region.name or region.tag
+        regions.add_row(region.address, size, region.kind, name, region.annotation)
+        for part in region.parts:
+            size = _console.format_bytes(part.size_bytes)
+            regions.add_row(part.address, size, "part", part.tag, part.annotation)
     _console.print_table(regions)
     if instance.functions:
         functions = _console.table("functions", ("address", "name"))

@@ -5,7 +5,9 @@ In the recorded program an invalid setting only disables the recording: the prog
 
 from __future__ import annotations
 
+import mmap
 import re
+import resource
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +25,7 @@ _ALLOCATIONS = ("", "window", "vendor")
 _GRAPHS = ("", "parts", "kept", "whole")
 _SECTIONS = ("", "only", "ignored")
 _LARGEST_WINDOW_GIB = 1024
+_NO_ACCESS = 0  # PROT_NONE
 _LARGEST_COUNT = 2**64 - 1
 _LONGEST_PATIENCE = 1_000_000
 _LARGEST_RANK = 2**31 - 1
@@ -114,6 +117,21 @@ class RecordRequest:
         return values
 
 
+def _is_reservable(size: int) -> bool:
+    """Return whether a process may have so many bytes of addresses, without memory behind them."""
+    try:
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        mmap.mmap(-1, size, flags=flags, prot=_NO_ACCESS).close()
+    except OSError:
+        return False
+    return True
+
+
+def _address_limit() -> str:
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return "" if limit == resource.RLIM_INFINITY else f" (ulimit -v: {limit >> 30} GiB)"
+
+
 def check_request(request: RecordRequest) -> None:
     """Refuse what the recorder would refuse.
 
@@ -124,6 +142,11 @@ def check_request(request: RecordRequest) -> None:
     if window is not None and not 1 <= window <= _LARGEST_WINDOW_GIB:
         raise InvalidArgument(
             f"the address window (-vass) is {window} GiB; it can have 1 to {_LARGEST_WINDOW_GIB}"
+        )
+    if window is not None and not _is_reservable(window << 30):
+        raise InvalidArgument(
+            f"the address window (-vass) is {window} GiB, more than a process may reserve here"
+            f"{_address_limit()}: try a smaller one"
         )
     for option, count in (("-mr", request.max_recordings), ("-sr", request.skip_recordings)):
         if not 0 <= count <= _LARGEST_COUNT:

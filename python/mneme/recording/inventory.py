@@ -112,6 +112,16 @@ class ArgumentDetails(Argument):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatedPart:
+    """Bytes of a region that the program has annotated on their own."""
+
+    address: str
+    size_bytes: int
+    annotation: str
+    tag: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
     """A range of memory that the kernel could access."""
 
@@ -120,6 +130,8 @@ class Region:
     kind: str
     name: str
     annotation: str
+    tag: str = ""
+    parts: tuple[AnnotatedPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,7 +386,21 @@ def _region(region: _Region) -> Region:
         kind=str(region["kind"]),
         name=str(region["name"]),
         annotation=_annotation(region.get("annotation")),
+        tag=_tag(region.get("annotation")),
+        parts=tuple(
+            AnnotatedPart(
+                address=f"0x{int(region['address']) + one['offset']:x}",
+                size_bytes=one["size"],
+                annotation=_annotation(one["annotation"]),
+                tag=_tag(one["annotation"]),
+            )
+            for one in region["parts"]
+        ),
     )
+
+
+def _tag(annotation: _Annotation | None) -> str:
+    return annotation["tag"] if annotation else ""
 
 
 def _annotation(annotation: _Annotation | None) -> str:

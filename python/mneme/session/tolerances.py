@@ -70,7 +70,8 @@ def _found(named: set[str], record: RecordedExecution, instance: KernelInstance)
         return any(address in one for one in spans)
 
     names = {one["name"] for one in regions}
-    names |= {one["annotation"]["tag"] for one in regions if one["annotation"]}
+    annotated = [*regions, *(part for one in regions for part in one["parts"])]
+    names |= {one["annotation"]["tag"] for one in annotated if one["annotation"]}
     for index, value in enumerate(before.args()):
         argument = known[index] if index < len(known) else Argument()
         if any(map(is_inside, _pointers(argument, value))):

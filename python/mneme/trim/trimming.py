@@ -182,7 +182,7 @@ class _Trimming:
                 address=int(one["address"]),
                 size=int(one["size"]),
                 kind=str(one["kind"]),
-                is_annotated=one["annotation"] is not None,
+                is_annotated=one["annotation"] is not None or bool(one["parts"]),
             )
             for one in self._snapshot.regions()
         ]
