@@ -160,6 +160,62 @@ def test_slow_hosts_are_left_out(
             assert "workers" in executor._pool._kwargs  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("first", "late", "is_left_out"),
+    [
+        ([1000.0], [1040.0], False),
+        ([1000.0], [4000.0, 3900.0, 4100.0], True),
+        ([1000.0], [1600.0, 1200.0], False),  # only for a moment
+        ([4000.0], [1000.0], False),  # the first stays: it has measured
+        ([1000.0], [], False),  # fails, as it would in the search
+    ],
+)
+def test_a_late_worker_is_compared_on_the_baseline(
+    recording: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first: list[float],
+    late: list[float],
+    *,
+    is_left_out: bool,
+) -> None:
+    """With what the first one measured when it was alone."""
+    distributed = pytest.importorskip("distributed")
+    microseconds = [first, late]
+    told: list[str] = []
+
+    def evaluate(_spec: Any, number: int, *_: Any) -> dict[str, Any]:
+        times = microseconds[distributed.get_worker().name]
+        result = ExperimentResult(exec_time=[int(1000 * times[min(number, len(times) - 1)])])
+        return {"host": "node", "results": [result.to_dict()]}
+
+    monkeypatch.setattr(slow_processes, "evaluate", evaluate)
+    record = find_record(recording)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        FuturesReplayExecutor(
+            client.get_executor(), record.path, None, 1, device="cpu"
+        ) as executor,
+    ):
+        executor.prepare()
+        executor.news.warn = executor.news.note = told.append
+        executor.leave_out_slow(ExperimentConfiguration())
+        cluster.scale(2)
+        end = time.monotonic() + 120
+        while len(executor.workers) + len(executor.left_out) < 2:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        executor.news.tell()
+        assert [str(cluster.workers[1].address)] * is_left_out == list(executor.left_out)
+        assert len(executor.workers) == 2 - is_left_out
+    (sentence,) = told
+    words = f"takes {min(late or [0]):.1f} µs for the baseline, and the fastest {first[0]:.1f} µs"
+    assert (words in sentence) == is_left_out
+    assert ("joined and can measure" in sentence) != is_left_out
+
+
 def test_a_model_of_gpu_can_be_chosen(recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
     names = ["NVIDIA A100", "NVIDIA H100", "NVIDIA A100"]

@@ -30,7 +30,7 @@ from mneme.measure.pool_watch import PoolWatch
 from mneme.measure.remote_evaluation import RefusedProcess, RemoteSpec, UnfitProcess, evaluate, hold
 from mneme.measure.replay_executor import ir_bytes
 from mneme.measure.sent_recordings import digest_of
-from mneme.measure.slow_processes import find_slow
+from mneme.measure.slow_processes import Comparison
 from mneme.measure.statistics import Counts, ExecutorStatistics, NodeStatistics
 from mneme.measure.submitting import SubmittingExecutor
 from mneme.mneme_types import ExperimentResult
@@ -50,8 +50,6 @@ __all__ = ["FuturesReplayExecutor"]
 
 # Configurations of one task, for processes that take one task at a time and compile ahead in it.
 _MOST_TOGETHER = 24
-# Short launches on the CPU device differ by more than a factor between processes that are alike.
-_LEAST_ON_CPU_NS = 100_000.0
 # Processes that cannot measure which a configuration may meet.
 _MOST_TRIES = 20
 
@@ -158,6 +156,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._is_closed, self._why_broken = False, ""
         self._watch: PoolWatch | None = None
         self._late: LateProcesses | None = None
+        self._comparison = Comparison()
 
     def prepare(self) -> None:
         """Look at the processes of the pool: mneme of this version, the recording, a device.
@@ -190,6 +189,11 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
     def _take_late(self, alive: set[str], found: PoolProcesses) -> None:
         """Use workers that joined late; send again what only workers could take that are gone."""
+        with self._comparison.lock:
+            self._comparison.leave_out_late(found, self._spec)
+            self._add_late(alive, found)
+
+    def _add_late(self, alive: set[str], found: PoolProcesses) -> None:
         with self._lock:
             self.left_out.update(found.left_out)
             if found.by_address:
@@ -221,13 +225,15 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
     def leave_out_slow(self, config: ExperimentConfiguration) -> None:
         """Leave out processes that need much longer than others, and warn; some can only refuse."""
-        if len(self._addresses) <= 1:
+        # Others may join the only worker of a Dask cluster, and are compared with it.
+        if not self._addresses or (len(self._addresses) == 1 and self._late is None):
             return
-        is_cpu = any(one.device == "cpu" for one in self.workers)
-        least_ns = _LEAST_ON_CPU_NS if is_cpu else 0.0
-        slow = find_slow(self._pool, self._spec, self._addresses, config, least_ns=least_ns)
-        if not slow:
-            return
+        with self._comparison.lock:
+            slow = self._comparison.begin(self._pool, self._spec, self._addresses, config)
+            if slow:
+                self._leave_out(slow)
+
+    def _leave_out(self, slow: dict[str, str]) -> None:
         for address, why in slow.items():
             with self._lock:
                 process = self._addresses.pop(address, None)
@@ -235,7 +241,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 continue  # it is gone, and others have come
             self.nodes[process.host].processes -= 1
             self.left_out[address] = f"{process.host}: {why}"
-            warnings.warn(f"{process.host} is left out: it {why}", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"{process.host} is left out: it {why}", RuntimeWarning, stacklevel=3)
         if hasattr(self._pool, "_client"):
             self._pool = only(self._pool, self._addresses)
             return

@@ -7,6 +7,8 @@ look slow: the search would learn from it.
 from __future__ import annotations
 
 import math
+import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mneme.measure.remote_evaluation import evaluate
@@ -15,10 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from concurrent.futures import Executor
 
+    from mneme.measure.pool_processes import PoolProcess, PoolProcesses
     from mneme.measure.remote_evaluation import RemoteSpec
     from mneme.mneme_types import ExperimentConfiguration
 
-__all__ = ["find_slow"]
+__all__ = ["Baseline", "Comparison", "find_slow"]
+
+# Short launches on the CPU device differ by more than a factor between processes that are alike.
+_LEAST_ON_CPU_NS = 100_000.0
 
 # Devices of one model differ by a few percent.
 _FACTOR = 1.5
@@ -26,13 +32,24 @@ _FACTOR = 1.5
 _ROUNDS = 3
 
 
+@dataclass(slots=True, kw_only=True)
+class Baseline:
+    """What all processes measure, so that the slow ones are found."""
+
+    config: ExperimentConfiguration
+
+    least_ns: float = 0.0
+    """Smaller differences do not count."""
+
+    fastest_ns: float = math.inf
+    """The best time so far."""
+
+
 def find_slow(
     pool: Any,  # noqa: ANN401 - an `Executor`
     spec: RemoteSpec,
     addresses: Iterable[str],
-    config: ExperimentConfiguration,
-    *,
-    least_ns: float = 0.0,
+    baseline: Baseline,
 ) -> dict[str, str]:
     """Return why processes are too slow, by address; those that fail are not among them.
 
@@ -41,24 +58,24 @@ def find_slow(
             processes, while nothing else runs.
         spec: What they measure.
         addresses: The processes.
-        config: What all of them measure: once, and again where it takes more than 1.5 times as long
-            as on the fastest.
-        least_ns: Smaller differences do not count.
+        baseline: What all of them measure: once, and again where it takes more than 1.5 times as
+            long as on the fastest of these and of those before. Gets the best time.
     """
     best: dict[str, float] = dict.fromkeys(addresses, math.inf)
     slow = set(best)
     client = getattr(pool, "_client", None)
     for number in range(_ROUNDS):
         if client is None:
-            times = _times_of_pool(pool, spec, len(best), config, number)
+            times = _times_of_pool(pool, spec, len(best), baseline.config, number)
         else:
-            times = _times(client, spec, slow, config, number)
+            times = _times(client, spec, slow, baseline.config, number)
         for address in slow & times.keys():
             found = times[address]
             best[address] = min(best[address], found)
         best = {address: found for address, found in best.items() if found < math.inf}
         fastest = min(best.values(), default=math.inf)
-        limit = max(_FACTOR * fastest, fastest + least_ns)
+        fastest = baseline.fastest_ns = min(fastest, baseline.fastest_ns)
+        limit = max(_FACTOR * fastest, fastest + baseline.least_ns)
         slow = {address for address, found in best.items() if found > limit}
         if not slow:
             break
@@ -69,6 +86,39 @@ def find_slow(
         )
         for address in slow
     }
+
+
+class Comparison:
+    """Compares the processes of a pool by the baseline, and later those that join.
+
+    Attributes:
+        lock: Held while processes are compared, and until it is known which of them measure.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is compared yet."""
+        self.lock = threading.Lock()
+        self._baseline: Baseline | None = None
+
+    def begin(
+        self,
+        pool: Any,  # noqa: ANN401 - an `Executor`
+        spec: RemoteSpec,
+        processes: Mapping[str, PoolProcess],
+        config: ExperimentConfiguration,
+    ) -> dict[str, str]:
+        """Return why processes, which are given by address, are too slow for a baseline."""
+        is_cpu = any(one.device == "cpu" for one in processes.values())
+        self._baseline = Baseline(config=config, least_ns=_LEAST_ON_CPU_NS if is_cpu else 0.0)
+        return find_slow(pool, spec, processes, self._baseline)
+
+    def leave_out_late(self, found: PoolProcesses, spec: RemoteSpec) -> None:
+        """Leave out processes that joined after `begin` and are too slow."""
+        if self._baseline is None or not found.by_address:
+            return
+        slow = find_slow(found.pool, spec, found.by_address, self._baseline)
+        for address, why in slow.items():
+            found.left_out[address] = f"{found.by_address.pop(address).host} {why}"
 
 
 def _times(
