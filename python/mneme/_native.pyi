@@ -668,6 +668,15 @@ class Snapshot:
     def needed_files(self) -> list[str]:
         """Return all files that this snapshot needs, itself included, sorted."""
 
+    def needed_ranges(self) -> dict[str, list[tuple[int, int]]]:
+        """Return which bytes of these files it needs, as offsets and sizes, ascending.
+
+        Files of the same sizes that have these bytes are read alike.
+
+        Raises:
+            NotFound, IoFailed, ArtifactCorrupt
+        """
+
     def changed_bytes(self, before: Snapshot) -> int:
         """Return how much of this epilogue is other than in its prologue, in whole chunks.
 

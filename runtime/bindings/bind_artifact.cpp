@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cxxabi.h>
+#include <map>
 #include <memory>
 
 #include <pybind11/stl/filesystem.h>
@@ -244,6 +245,14 @@ void bindArtifact(py::module_& module) {
            [](const Snapshot& self) {
              const auto names = self.neededFiles();
              return std::vector<std::string>(names.begin(), names.end());
+           })
+      .def("needed_ranges",
+           [](const Snapshot& self) {
+             std::map<std::string, std::vector<std::pair<uint64_t, uint64_t>>> found;
+             for (const auto& [name, ranges] : self.neededRanges())
+               for (const artifact::ByteRange& range : ranges)
+                 found[name].emplace_back(range.offset, range.sizeBytes);
+             return found;
            })
       .def("changed_bytes", &changedBytes, arg("before"), Release())
       .def("verify", &Snapshot::verifyAll, Release());

@@ -19,16 +19,14 @@ import pytest
 
 from cluster_parts import CPU, PROGRAM, address_of, dask_cluster, dask_nodes, mneme, mpi
 from mneme.devices import DeviceLimits, choose_device, device_limits, use_limits
-from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
+from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.measure import pool_processes, pool_watch
 from mneme.measure.cluster import check_cluster, open_cluster
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.pool_processes import PoolProcess
 from mneme.measure.remote_evaluation import UnfitProcess, evaluate
-from mneme.measure.sent_recordings import find_sent, pack, remove_sent, send
 from mneme.measure.statistics import NodeStatistics
 from mneme.optimize.options import OptimizeOptions
-from mneme.recording.directory import Recording
 from mneme.recording.inventory import find_record
 from mneme.session import machines
 from mneme.session.events import TuneListener
@@ -347,44 +345,6 @@ def test_a_config_file_names_a_cluster(tmp_path: Path) -> None:
     assert read_options(file) == {"on": "dask://node:8786", "trials": 3}
     write_options(file, TuneOptions(on="mpi"))
     assert read_options(file)["on"] == "mpi"
-
-
-def test_only_what_a_launch_needs_is_sent(tmp_path: Path) -> None:
-    folder = tmp_path / "recording"
-    done = mneme("record", "-rdb", folder, *CPU, "--", PROGRAM.parent / "spmv_cg")
-    assert done.returncode == 0, done.stderr
-    record = max(Recording(folder).values(), key=len)
-    assert len(record) > 1
-    package, last = min(
-        ((pack(record.path, one), one) for one in record), key=lambda it: it[0].bytes
-    )
-    files = {one.name for one in folder.iterdir() if one.suffix in (".json", ".mneme", ".bc")}
-    assert list(package.digests)[-1] == record.path.name
-    assert set(package.digests) < files
-    assert package.bytes == sum((folder / one).stat().st_size for one in package.digests)
-    send(package, "sender", lambda function, *given: function(*given))
-    try:
-        sent = find_sent("sender", package.name, str(record.path))
-        assert sent is not None
-        done = mneme("replay", "-rdb", sent, "-rid", last, *CPU)
-        assert done.returncode == 0, done.stderr
-        assert "exact" in done.stdout + done.stderr
-    finally:
-        remove_sent("sender")
-    assert find_sent("sender", package.name, str(record.path)) is None
-
-
-def test_damaged_pieces_are_refused(recording: Path, tmp_path: Path) -> None:
-    record = find_record(recording)
-    package = pack(record.path, next(iter(record)))
-
-    def damage(function: Any, *given: Any) -> None:
-        function(*(one[:-1] if isinstance(one, bytes) else one for one in given))
-
-    with pytest.raises(IoFailed, match="arrived damaged"):
-        send(package, "damaged", damage)
-    assert find_sent("damaged", package.name, str(record.path)) is None
-    remove_sent("damaged")
 
 
 @pytest.mark.parametrize(

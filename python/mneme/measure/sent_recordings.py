@@ -1,8 +1,9 @@
 """Recordings that are sent to nodes which do not see the file system they are in.
 
-Only files that the launch needs are sent, once to each host, in pieces. The host checks their
-content, and keeps them in its temporary directory (TMPDIR) until the search ends, or the process
-that received them.
+Only what the launch needs is sent, once to each host, in pieces: of snapshots, which launches
+share, the parts with its memory. The rest of these files is a hole there. The host checks what it
+received, and keeps it in its temporary directory (TMPDIR) until the search ends, or the process
+that received it.
 """
 
 from __future__ import annotations
@@ -20,13 +21,32 @@ from mneme.errors import InvalidArgument, IoFailed
 from mneme.recording.recorded_execution import RecordedExecution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["Package", "digest_of", "find_sent", "pack", "remove_sent", "send"]
 
 _PIECE_BYTES = 8 << 20
 # Snapshots are shared by launches; a launch needs some of them only.
 _SNAPSHOT = ".mneme"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentFile:
+    """What is sent of a file."""
+
+    size: int
+    """Of the file."""
+
+    ranges: tuple[tuple[int, int], ...]
+    """Offsets and sizes, ascending."""
+
+    digest: str
+    """Of these bytes."""
+
+    @property
+    def bytes(self) -> int:
+        """The size of what is sent."""
+        return sum(size for _, size in self.ranges)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +59,13 @@ class Package:
     name: str
     """The record file's digest; the directory on the node is called so."""
 
-    digests: dict[str, str]
-    """The digest of each file, by name; the record file is the last."""
+    files: dict[str, SentFile]
+    """By name; the record file is the last."""
 
-    bytes: int
-    """The size of all."""
+    @property
+    def bytes(self) -> int:
+        """The size of what is sent."""
+        return sum(one.bytes for one in self.files.values())
 
 
 def digest_of(file: str | Path) -> str:
@@ -52,10 +74,14 @@ def digest_of(file: str | Path) -> str:
     Raises:
         OSError: If it cannot be read.
     """
+    return _digest_of_parts(Path(file), ((0, Path(file).stat().st_size),))
+
+
+def _digest_of_parts(file: Path, ranges: Iterable[tuple[int, int]]) -> str:
     found = hashlib.blake2b(digest_size=16)
-    with Path(file).open("rb") as stream:
-        while piece := stream.read(_PIECE_BYTES):
-            found.update(piece)
+    for parts in _pieces(file, ranges):
+        for _, content in parts:
+            found.update(content)
     return found.hexdigest()
 
 
@@ -71,10 +97,11 @@ def pack(record_file: str | Path, record_id: str) -> Package:
     path = Path(record_file).absolute()
     instance = RecordedExecution.from_json(path).get(record_id)
     needed = {Path(one) for one in _native.files_of(str(path)) if not one.endswith(_SNAPSHOT)}
+    parts: dict[Path, list[tuple[int, int]]] = {}
     for state in (instance.prologue.fn, instance.epilogue.fn):
-        snapshot = _native.Snapshot(str(state))
-        needed.update(Path(state).parent / one for one in snapshot.needed_files())
-    files = [path.parent / one for one in sorted(needed - {path})] + [path]
+        for name, ranges in _native.Snapshot(str(state)).needed_ranges().items():
+            parts.setdefault(path.parent / Path(state).parent / name, []).extend(ranges)
+    files = [path.parent / one for one in sorted({*needed, *parts} - {path})] + [path]
     if any(one.absolute().parent != path.parent for one in files):
         raise InvalidArgument(
             f"'{path}' has files in other directories and cannot be sent; 'mneme copy' makes a "
@@ -83,9 +110,26 @@ def pack(record_file: str | Path, record_id: str) -> Package:
     return Package(
         directory=str(path.parent),
         name=digest_of(path),
-        digests={one.name: digest_of(one) for one in files},
-        bytes=sum(one.stat().st_size for one in files),
+        files={one.name: _sent_file(one, parts.get(one)) for one in files},
     )
+
+
+def _sent_file(file: Path, parts: list[tuple[int, int]] | None) -> SentFile:
+    """Return what is sent of a file: the parts, or all."""
+    size = file.stat().st_size
+    ranges = ((0, size),) if parts is None else _joined(parts)
+    return SentFile(size=size, ranges=ranges, digest=_digest_of_parts(file, ranges))
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    found: list[tuple[int, int]] = []
+    for offset, size in sorted(ranges):
+        begin, end = found[-1] if found else (0, -1)
+        if offset <= end:
+            found[-1] = (begin, max(end, offset + size))
+        else:
+            found.append((offset, offset + size))
+    return tuple((begin, end - begin) for begin, end in found)
 
 
 def send(package: Package, sender: str, run: Callable[..., Any]) -> None:
@@ -100,18 +144,28 @@ def send(package: Package, sender: str, run: Callable[..., Any]) -> None:
         IoFailed: If there is too little room, or what arrives differs.
     """
     run(_begin, sender, package.name, package.bytes)
-    for name in package.digests:
-        for offset, piece in _pieces(Path(package.directory) / name):
-            run(_receive, sender, package.name, name, offset, piece)
-    run(_finish, sender, package.name, package.digests)
+    for name, one in package.files.items():
+        for parts in _pieces(Path(package.directory) / name, one.ranges):
+            run(_receive, sender, package.name, name, parts)
+    run(_finish, sender, package.name, package.files)
 
 
-def _pieces(file: Path) -> Iterator[tuple[int, bytes]]:
-    offset = 0
+def _pieces(file: Path, ranges: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, bytes]]]:
+    """Yield offsets and contents of ranges, about _PIECE_BYTES together."""
+    parts: list[tuple[int, bytes]] = []
+    room = _PIECE_BYTES
     with file.open("rb") as stream:
-        while piece := stream.read(_PIECE_BYTES):
-            yield offset, piece
-            offset += len(piece)
+        for offset, size in ranges:
+            at, end = offset, offset + size
+            stream.seek(at)
+            while at < end and (content := stream.read(min(room, end - at))):
+                parts.append((at, content))
+                at, room = at + len(content), room - len(content)
+                if room == 0:
+                    yield parts
+                    parts, room = [], _PIECE_BYTES
+    if parts:
+        yield parts
 
 
 def _sender_directory(sender: str) -> Path:
@@ -143,17 +197,23 @@ def _begin(sender: str, name: str, size: int) -> None:
     atexit.register(remove_sent, sender)
 
 
-def _receive(sender: str, name: str, file: str, offset: int, piece: bytes) -> None:
-    with (_sender_directory(sender) / f"{name}.part" / Path(file).name).open("ab") as stream:
-        stream.truncate(offset)  # a piece may come twice
-        stream.write(piece)
+def _receive(sender: str, name: str, file: str, parts: list[tuple[int, bytes]]) -> None:
+    path = _sender_directory(sender) / f"{name}.part" / Path(file).name
+    path.touch()
+    with path.open("r+b") as stream:  # parts may come twice
+        for offset, content in parts:
+            stream.seek(offset)
+            stream.write(content)
 
 
-def _finish(sender: str, name: str, digests: dict[str, str]) -> None:
+def _finish(sender: str, name: str, files: dict[str, SentFile]) -> None:
     directory = _sender_directory(sender)
     partial = directory / f"{name}.part"
-    for file, digest in digests.items():
-        if digest_of(partial / Path(file).name) != digest:
+    for file, one in files.items():
+        path = partial / Path(file).name
+        path.touch()
+        os.truncate(path, one.size)
+        if _digest_of_parts(path, one.ranges) != one.digest:
             raise IoFailed(f"'{file}' arrived damaged; start the search again")
     partial.rename(directory / name)
 

@@ -35,6 +35,19 @@ struct Piece {
   const std::string* file = nullptr;
 };
 
+/// Sorts ranges, and joins those that touch.
+std::vector<ByteRange> joined(std::vector<ByteRange> ranges) {
+  std::ranges::sort(ranges, {}, &ByteRange::offset);
+  std::vector<ByteRange> all;
+  for (const ByteRange& range : ranges)
+    if (!all.empty() && range.offset <= all.back().offset + all.back().sizeBytes)
+      all.back().sizeBytes =
+          std::max(all.back().sizeBytes, range.offset + range.sizeBytes - all.back().offset);
+    else
+      all.push_back(range);
+  return all;
+}
+
 } // namespace
 
 struct Snapshot::Impl {
@@ -278,6 +291,26 @@ std::set<std::string> Snapshot::neededFiles() const {
     addContent(names, impl_->extents[region]);
   }
   return names;
+}
+
+std::map<std::string, std::vector<ByteRange>> Snapshot::neededRanges() const {
+  std::map<std::string, std::vector<ByteRange>> ranges;
+  std::set<std::string> tables{impl_->layer->name};
+  for (size_t region = 0; region < impl_->chains.size(); ++region) {
+    addTables(tables, *impl_->chains[region]);
+    for (const Extent& extent : impl_->extents[region])
+      for (uint64_t index = 0; extent.refs && index < extent.count; ++index)
+        ranges[*extent.file].push_back({extent.refs[index].offset, extent.refs[index].storedBytes});
+  }
+  for (const std::string& name : neededFiles()) {
+    const SnapshotHeader& header = impl_->fileOf(name)->header;
+    ranges[name].push_back({0, sizeof header});
+    if (tables.contains(name))
+      ranges[name].push_back({header.tableOffset, header.tableBytes});
+  }
+  for (auto& [name, all] : ranges)
+    all = joined(std::move(all));
+  return ranges;
 }
 
 SnapshotSizes Snapshot::sizes() const noexcept {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -59,6 +60,11 @@ public:
   /// regions' bases and files with its content. Files that these need for other snapshots are not
   /// included. Writers bound their number (kMaxNeededFiles).
   std::set<std::string> neededFiles() const;
+  /// Returns which bytes of these files this snapshot needs, by name: headers, tables of its
+  /// regions' bases, and its content. Ascending, without overlaps. Files of the same sizes with
+  /// these bytes replay alike.
+  /// \throws as open()
+  std::map<std::string, std::vector<ByteRange>> neededRanges() const;
 
   /// Reads [offset, offset + out.size()) of region `index`.
   /// \throws Error{OutOfRange}, Error{ArtifactCorrupt} naming file, region and chunk.

@@ -1,0 +1,127 @@
+"""What is sent to nodes that do not see a recording."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster_parts import CPU, PROGRAM, mneme
+from mneme.errors import IoFailed
+from mneme.measure.sent_recordings import find_sent, pack, remove_sent, send
+from mneme.recording.directory import Recording
+from mneme.recording.inventory import find_record
+from native_parts import needs_native
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+# The small kernel's memory is a copy of a part of what the large one leaves.
+TWO_KERNELS = """
+__global__ void large(unsigned* p) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x, x = i;
+  x = (x ^ x >> 16) * 0x85ebca6bu;
+  x = (x ^ x >> 13) * 0xc2b2ae35u;
+  p[i] = x ^ x >> 16;
+}
+__global__ void small(unsigned* p) { ++p[threadIdx.x]; }
+int main() {
+  unsigned *a, *b;
+  cudaMalloc(&a, 16 << 20);
+  cudaMalloc(&b, 64 << 10);
+  large<<<16384, 256>>>(a);
+  cudaMemcpy(b, a, 64 << 10, cudaMemcpyDeviceToDevice);
+  cudaFree(a);
+  small<<<1, 64>>>(b);
+  return cudaDeviceSynchronize();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sent") / "recording"
+    done = mneme("record", "-rdb", path, *CPU, "--", PROGRAM, "4096")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_only_what_a_launch_needs_is_sent(tmp_path: Path) -> None:
+    folder = tmp_path / "recording"
+    done = mneme("record", "-rdb", folder, *CPU, "--", PROGRAM.parent / "spmv_cg")
+    assert done.returncode == 0, done.stderr
+    record = max(Recording(folder).values(), key=len)
+    assert len(record) > 1
+    package, last = min(
+        ((pack(record.path, one), one) for one in record), key=lambda it: it[0].bytes
+    )
+    files = {one.name for one in folder.iterdir() if one.suffix in (".json", ".mneme", ".bc")}
+    assert list(package.files)[-1] == record.path.name
+    assert set(package.files) < files
+    received: list[int] = []
+
+    def receive(function: Any, *given: Any) -> None:
+        if isinstance(given[-1], list):
+            received.extend(len(part) for _, part in given[-1])
+        function(*given)
+
+    send(package, "sender", receive)
+    try:
+        sent = find_sent("sender", package.name, str(record.path))
+        assert sent is not None
+        assert sum(received) == package.bytes
+        done = mneme("replay", "-rdb", sent, "-rid", last, *CPU)
+        assert done.returncode == 0, done.stderr
+        assert "exact" in done.stdout + done.stderr
+    finally:
+        remove_sent("sender")
+    assert find_sent("sender", package.name, str(record.path)) is None
+
+
+def test_of_files_that_launches_share_parts_are_sent(tmp_path: Path) -> None:
+    """The second kernel changes a little of what the snapshot of the first one holds."""
+    folder = tmp_path / "recording"
+    (tmp_path / "a.cu").write_text(TWO_KERNELS)
+    program = tmp_path / "app"
+    compiler = PROGRAM.parents[1] / "bin" / "mneme-cxx"
+    subprocess.run([compiler, "-O1", tmp_path / "a.cu", "-o", program], check=True)
+    done = mneme("record", "-rdb", folder, *CPU, "--", program)
+    assert done.returncode == 0, done.stderr
+    packages = {}
+    for record in Recording(folder).values():
+        (launch,) = record
+        packages[record.kernel_name] = package = pack(record.path, launch)
+        for name, one in package.files.items():
+            content = (folder / name).read_bytes()
+            assert one.size == len(content)
+            assert sum(size for _, size in one.ranges) == one.bytes <= len(content)
+        send(package, record.kernel_name, lambda function, *given: function(*given))
+        try:
+            sent = find_sent(record.kernel_name, package.name, str(record.path))
+            assert sent is not None
+            stored = sum(one.stat().st_blocks for one in sent.parent.iterdir()) * 512
+            assert stored < package.bytes + 64 * 1024
+            done = mneme("replay", "-rdb", sent, *CPU)
+            assert "exact" in done.stdout + done.stderr
+        finally:
+            remove_sent(record.kernel_name)
+    large, small = packages["_Z5largePj"], packages["_Z5smallPj"]
+    # Random words cannot be compressed: 16 MiB of them, and 64 KiB.
+    assert large.bytes > 16 << 20
+    assert small.bytes < 1 << 20
+    shared = set(large.files) & set(small.files)
+    assert any(small.files[one].bytes < small.files[one].size // 8 for one in shared)
+
+
+def test_damaged_pieces_are_refused(recording: Path, tmp_path: Path) -> None:
+    record = find_record(recording)
+    package = pack(record.path, next(iter(record)))
+
+    def damage(function: Any, *given: Any) -> None:
+        function(*(one[:-1] if isinstance(one, list) else one for one in given))
+
+    with pytest.raises(IoFailed, match="arrived damaged"):
+        send(package, "damaged", damage)
+    assert find_sent("damaged", package.name, str(record.path)) is None
+    remove_sent("damaged")
