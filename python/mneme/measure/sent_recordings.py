@@ -35,13 +35,13 @@ class SentFile:
     """What is sent of a file."""
 
     size: int
-    """Of the file."""
+    """The size of the file."""
 
     ranges: tuple[tuple[int, int], ...]
     """Offsets and sizes, ascending."""
 
     digest: str
-    """Of these bytes."""
+    """The digest of these bytes."""
 
     @property
     def bytes(self) -> int:
