@@ -5,16 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/replay/graph_step.h"
 #include "runtime/replay/replay.h"
 
 namespace mneme::replay {
-
-/// One kernel of the graph: a recorded launch, and how to compile it.
-struct GraphStep {
-  std::filesystem::path record;
-  std::string recordId;
-  Configuration configuration;
-};
 
 /// Restores the memory before the first kernel, runs all of them, and compares with the memory
 /// after the last. What other nodes did in between (copies, fills, functions of the host) is done

@@ -9,7 +9,7 @@
 #include "runtime/core/artifact/snapshot.h"
 #include "runtime/devices/device.h"
 #include "runtime/replay/build.h"
-#include "runtime/replay/graph_replay.h"
+#include "runtime/replay/graph_step.h"
 #include "runtime/replay/memory_image.h"
 
 namespace mneme::replay {
