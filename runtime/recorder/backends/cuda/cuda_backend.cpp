@@ -2,9 +2,11 @@
 
 #include <array>
 #include <optional>
+#include <string_view>
 
 #include <dlfcn.h>
 
+#include "runtime/core/base/environment.h"
 #include "runtime/core/base/error.h"
 #include "runtime/devices/cuda/application.h"
 #include "runtime/recorder/backends/cuda/cuda_gpu.h"
@@ -359,7 +361,9 @@ std::unique_ptr<Backend> makeCudaBackend() {
 }
 
 std::unique_ptr<Backend> makeCudaDriverBackend() {
-  return find<void*>("cuInit") ? std::make_unique<CudaBackend>(Runtime{}) : nullptr;
+  const char* const named = environmentValue("MNEME_DEVICE");
+  const bool isExpected = named && std::string_view(named).starts_with("cuda");
+  return isExpected || find<void*>("cuInit") ? std::make_unique<CudaBackend>(Runtime{}) : nullptr;
 }
 
 } // namespace mneme::record

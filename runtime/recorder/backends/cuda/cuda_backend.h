@@ -9,7 +9,8 @@ namespace mneme::record {
 std::unique_ptr<Backend> makeCudaBackend();
 
 /// For a program that calls the driver without a runtime. Returns null if this process has no
-/// driver.
+/// driver and was not started for one of its devices: a script may begin to record before it opens
+/// the driver.
 std::unique_ptr<Backend> makeCudaDriverBackend();
 
 } // namespace mneme::record
