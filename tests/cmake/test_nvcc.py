@@ -186,6 +186,34 @@ def test_what_clang_cannot_do_names_clang(build_tree: Path, tmp_path: Path) -> N
     )
 
 
+@pytest.mark.parametrize("is_in_bytes", [False, True])
+def test_objects_in_shared_memory_live_in_bytes(
+    build_tree: Path, tmp_path: Path, *, is_in_bytes: bool
+) -> None:
+    """As docs/nvcc.md says: clang refuses a variable that has a constructor."""
+    declared = "__shared__ Total total;"
+    if is_in_bytes:
+        declared = (
+            "__shared__ alignas(Total) unsigned char bytes[sizeof(Total)];\n"
+            "  Total& total = *reinterpret_cast<Total*>(bytes);"
+        )
+    (tmp_path / "a.cu").write_text(
+        "#include <cstdio>\nstruct Total { int value; __device__ Total() : value(9) {} };\n"
+        f"__global__ void sum(int* out) {{\n  {declared}\n"
+        "  if (threadIdx.x == 0) total.value = 0;\n  __syncthreads();\n"
+        "  atomicAdd(&total.value, 1);\n  __syncthreads();\n  *out = total.value;\n}\n"
+        "int main() { int* p; cudaMallocManaged(&p, 4); sum<<<1, 64>>>(p);\n"
+        '  cudaDeviceSynchronize(); printf("%d\\n", *p); }\n'
+    )
+    done = _nvcc(build_tree, "-arch=sm_90", "a.cu", cwd=tmp_path)
+    if is_in_bytes:
+        assert done.returncode == 0, done.stderr
+        assert _runs(build_tree, tmp_path / "a.out") == "64\n"
+    else:
+        assert done.returncode != 0
+        assert "initialization is not supported for __shared__ variables" in done.stderr
+
+
 @pytest.mark.skipif(not shutil.which("mpicxx"), reason="MPI is not installed")
 def test_mpi_compiler_for_the_host_lends_its_directories(build_tree: Path, tmp_path: Path) -> None:
     done = _nvcc(build_tree, "--dryrun", "-ccbin=mpicxx", "-c", "a.cu", cwd=tmp_path)
