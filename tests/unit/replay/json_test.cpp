@@ -95,6 +95,7 @@ TEST_CASE("a result is valid JSON whatever it holds") {
   result.error = "bad byte \xff";
   result.maxAbsolute = std::numeric_limits<double>::infinity();
   result.execNs = {1, 2};
+  result.spillBytes = result.sharedBytes = 0; // null if unknown
   result.mismatches.push_back({.region = "argument 'out'", .address = 16});
   const std::string json = toJson(result);
   CHECK(json.starts_with(R"({"preprocess_ir_time":0.0,"opt_time":0.0,"codegen_time":0.0,)"
