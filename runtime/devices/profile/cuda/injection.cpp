@@ -15,14 +15,14 @@ namespace mneme::profile {
 namespace {
 
 using device::cuda::CUcontext;
-using device::cuda::Cupti;
+using device::cuda::CuptiFunctions;
 using device::cuda::KernelRecord;
 
 constexpr int kSuccess = 0;
 /// CUPTI hands a buffer over when it is full, and at exit: room for some 40,000 records.
 constexpr size_t kBufferBytes = size_t{8} << 20;
 
-const Cupti::Functions* cupti = nullptr;
+const CuptiFunctions* cupti = nullptr;
 KernelTimes* times = nullptr;
 
 void giveBuffer(uint8_t** buffer, size_t* sizeBytes, size_t* maxRecords) {
