@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/compiler/service/disk_cache.h"
+#include "runtime/core/abi/variable_names.h"
 #include "toolkit.h"
 
 using namespace mneme;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/compiler/service/client.h"
+#include "runtime/devices/bulk/bulk.h"
 #include "runtime/devices/bulk/launch_plan.h"
 #include "runtime/devices/hip/code_object.h"
 
