@@ -93,6 +93,8 @@ std::optional<Allocation> Memory::findServed(const void* inside) const {
 }
 
 bool Memory::isInAllocation(uint64_t address) const {
+  if (!mayBeAddress(address))
+    return false;
   const std::shared_lock lock(mutex_);
   const auto next = live_.upper_bound(address);
   return next != live_.begin() &&

@@ -35,6 +35,12 @@ struct Allocation {
   void* pool = nullptr; ///< the memory pool that the application took it from, if any
 };
 
+/// Whether a number can be an address at all: below and above are numbers that lead nowhere.
+constexpr bool mayBeAddress(uint64_t number) noexcept {
+  constexpr uint64_t kFirst = 1 << 16, kLast = (1ull << 57) - 1;
+  return number >= kFirst && number <= kLast;
+}
+
 struct Window {
   uint64_t address = 0;
   uint64_t sizeBytes = 0;

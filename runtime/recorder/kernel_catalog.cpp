@@ -85,6 +85,7 @@ std::string KernelCatalog::findCode(const void* handle, KernelInfo& info) {
   info.loadedModule = loaded->module->handle;
   info.isOfLibrary = loaded->module->isLibrary;
   info.isBuiltIn = loaded->module->isBuiltIn;
+  info.isOfVendor = loaded->module->isOfVendor;
   blobs_[info.module] = loaded->module->content().blobs;
   return loaded->name;
 }
@@ -204,6 +205,11 @@ void KernelCatalog::forget(const mneme_module_entry* module) {
                 [&](const auto& item) { return !item.second || item.second->module == module; });
   blobs_.erase(module);
   codes_.erase(module);
+}
+
+void KernelCatalog::forgetHandle(const void* handle) {
+  const std::unique_lock lock(mutex_);
+  infos_.erase(handle);
 }
 
 void KernelCatalog::visitStates(

@@ -63,6 +63,7 @@ struct KernelInfo {
   void* loadedModule = nullptr; ///< the vendor's handle, if the program loaded the code itself
   bool isOfLibrary = false;     ///< as in KernelPlace
   bool isBuiltIn = false;       ///< as in LoadedModule
+  bool isOfVendor = false;      ///< as in LoadedModule
   bool isWanted = false;
   std::string whyNot; ///< why it cannot be recorded; empty if it can
   std::shared_ptr<const embed::KernelBlob> blob;
@@ -106,6 +107,8 @@ public:
   size_t moduleCount() const;
   /// Forgets the handles of an unloaded unit, which may be used again for other kernels.
   void forget(const mneme_module_entry* module);
+  /// Forgets one handle, which is another kernel's from now on.
+  void forgetHandle(const void* handle);
   void visitStates(const std::function<void(uint64_t staticHash, KernelState&)>& visit);
 
 private:

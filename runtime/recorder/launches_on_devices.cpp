@@ -46,7 +46,7 @@ std::optional<Session::DeviceLaunch> describe(Session& session, const LoadedLaun
   const auto [kernel, info] = session.findKernel(launch.function);
   const bool isKnown = info && info->blob;
   if (!isKnown)
-    session.noteKernelOnce(kernel ? kWithoutIr : whyUnknown, launch.function);
+    session.noteKernelOnce(info ? whyUnreadable(*info) : whyUnknown, launch.function);
   else if (!launch.args && !info->blob->args.empty())
     return std::nullopt;
   // One kernel may have another handle on each device.

@@ -59,6 +59,14 @@ Session* activeSession() noexcept {
   return session && session->isActive() ? session : nullptr;
 }
 
+bool staysInPlace(const void* image) noexcept {
+  try {
+    return isBuiltIn(embed::imageInMemory(image).data());
+  } catch (const std::exception&) { // its reader says what is wrong
+    return false;
+  }
+}
+
 /// `image` is null for code from a file. What is built in stays where it is, may be gigabytes, and
 /// is read when the first of its kernels is launched. Programs may free other code at once.
 template <typename Read>
@@ -71,24 +79,29 @@ int watchLoad(void** module, const void* image, CodeKind kind, const Next& next,
   auto loaded = std::make_shared<LoadedModule>();
   loaded->handle = *module;
   loaded->isLibrary = kind == CodeKind::Library;
-  loaded->isBuiltIn = loaded->isLibrary && image && isBuiltIn(image);
-  loaded->read = [session, read] { return contentBy(*session, read); };
+  loaded->isOfVendor = image && isOfKernelLibrary(image, session->backend());
+  loaded->isBuiltIn = loaded->isLibrary && image && (loaded->isOfVendor || staysInPlace(image));
+  // The vendors' libraries hold hundreds of megabytes of code, none of which has IR, and which is
+  // not in memory before it is used. Asked here: a thread that loads a library may wait for the one
+  // that reads.
+  if (loaded->isOfVendor)
+    loaded->read = [] { return LoadedContent(); };
+  else
+    loaded->read = [session, read] { return contentBy(*session, read); };
   if (!loaded->isBuiltIn)
     loaded->content();
   session->moduleLoaded(std::move(loaded));
   return status;
 }
 
-/// The vendors' libraries of kernels hold hundreds of megabytes of code, none of which has IR, and
-/// which is not in memory before it is used.
-Bytes readImage(const void* image) {
-  return isOfKernelLibrary(image, findBackend()) ? Bytes() : embed::imageInMemory(image);
-}
-
 } // namespace
 
+const char* whyUnreadable(const KernelInfo& info) noexcept {
+  return info.isOfVendor ? kOfVendor : info.isBuiltIn ? kNotBuilt : kWithoutIr;
+}
+
 int watchModule(void** module, const void* image, const Next& next, CodeKind kind) {
-  return watchLoad(module, image, kind, next, [image] { return readImage(image); });
+  return watchLoad(module, image, kind, next, [image] { return embed::imageInMemory(image); });
 }
 
 int watchModuleFile(void** module, const char* path, const Next& next, CodeKind kind) {
@@ -163,10 +176,7 @@ int launchLoaded(const LoadedLaunch& launch, const Next& next) {
     return next();
   const auto [kernel, info] = session->findKernel(launch.function);
   if (!info || !info->blob)
-    return watchUnreadable(!info             ? kUnknown
-                           : info->isBuiltIn ? kNotBuilt
-                                             : kWithoutIr,
-                           launch.function, next);
+    return watchUnreadable(info ? whyUnreadable(*info) : kUnknown, launch.function, next);
   std::vector<void*> unpacked;
   if (!launch.args && !unpackArguments(launch.extra, info->blob->args, unpacked))
     return next(); // the vendor has to say what is wrong

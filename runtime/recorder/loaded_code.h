@@ -9,13 +9,20 @@
 
 namespace mneme::record {
 
+struct KernelInfo;
+
 // Notes about kernels whose code is not known (Session::noteKernelOnce()).
 inline constexpr const char* kUnknown =
     "it was launched by a handle that the recorder has not seen made, and is not recorded";
 inline constexpr const char* kNotBuilt = "it was not built with mneme, and is not recorded";
+inline constexpr const char* kOfVendor =
+    "it belongs to one of the vendor's libraries of kernels, and is not recorded";
 inline constexpr const char* kWithoutIr =
     "its code, which the program loaded itself, carries no mneme IR, and it is not recorded "
     "(compile the code with mneme-cxx)";
+
+/// Returns which of these holds for a kernel of loaded code whose arguments are not known.
+const char* whyUnreadable(const KernelInfo& info) noexcept;
 
 /// A library is loaded for all contexts, and has a module in each. Both have kernels.
 enum class CodeKind { Module, Library };

@@ -31,11 +31,20 @@ void LoadedModules::addModuleOf(void* library, void* module) {
     modules_.insert_or_assign(module, std::shared_ptr(known->second));
 }
 
-void LoadedModules::addKernel(const void* function, void* module, const char* name) {
+bool LoadedModules::addKernel(const void* function, void* module, const char* name) {
   const std::unique_lock lock(mutex_);
-  if (const auto known = modules_.find(module); known != modules_.end())
-    kernels_[function] = {known->second, name};
   aliases_.erase(function);
+  const auto known = modules_.find(module);
+  const auto before = kernels_.find(function);
+  const bool wasKnown = before != kernels_.end();
+  if (known == modules_.end()) {
+    kernels_.erase(function);
+    return wasKnown;
+  }
+  const bool isOther = wasKnown && (before->second.module != known->second || //
+                                    before->second.name != name);
+  kernels_[function] = {known->second, name};
+  return isOther;
 }
 
 std::optional<LoadedKernel> LoadedModules::find(const void* function) const {

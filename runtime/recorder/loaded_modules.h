@@ -25,8 +25,9 @@ struct LoadedContent {
 /// One module, from its load to its unload.
 struct LoadedModule {
   void* handle = nullptr;
-  bool isLibrary = false; ///< whether the handle is of the vendor's kind for all contexts
-  bool isBuiltIn = false; ///< whether it is a library in the program's own files
+  bool isLibrary = false;  ///< whether the handle is of the vendor's kind for all contexts
+  bool isBuiltIn = false;  ///< whether it is a library in the program's own files
+  bool isOfVendor = false; ///< whether it is in one of the vendor's libraries of kernels
   /// Reads the image, once. Throws nothing.
   std::function<LoadedContent()> read;
   /// Represents the module where a unit is needed. It is never registered.
@@ -57,7 +58,8 @@ public:
   std::shared_ptr<const LoadedModule> remove(void* handle);
   /// Notes the handle that a library has in one context.
   void addModuleOf(void* library, void* module);
-  void addKernel(const void* function, void* module, const char* name);
+  /// Returns whether the handle named another kernel before, whose module ended unseen.
+  bool addKernel(const void* function, void* module, const char* name);
   std::optional<LoadedKernel> find(const void* function) const;
   /// Returns the handle that a kernel is known by, from any of its handles; null if it is unknown.
   const void* firstHandle(const void* function) const;

@@ -80,8 +80,17 @@ bool isRuntimeLinkedStatically(const void* vendorEntry, const Backend& backend) 
 }
 
 bool isBuiltIn(const void* image) noexcept {
-  Dl_info info{};
-  return dladdr(image, &info) != 0;
+  const auto address = reinterpret_cast<uintptr_t>(image);
+  return dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* user) {
+        const uintptr_t wanted = *static_cast<const uintptr_t*>(user);
+        return static_cast<int>(std::any_of(
+            info->dlpi_phdr, info->dlpi_phdr + info->dlpi_phnum, [&](const ElfW(Phdr) & part) {
+              return part.p_type == PT_LOAD && !(part.p_flags & PF_W) &&
+                     wanted - (info->dlpi_addr + part.p_vaddr) < part.p_memsz;
+            }));
+      },
+      const_cast<uintptr_t*>(&address));
 }
 
 bool isOfKernelLibrary(const void* image, const Backend& backend) noexcept {

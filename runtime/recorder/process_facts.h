@@ -24,7 +24,8 @@ bool hasModules() noexcept;
 /// Looks at each function once.
 bool isLaunchedByDriver(const void* vendorEntry) noexcept;
 
-/// Whether device code lies in the program's own file or one of its libraries.
+/// Whether device code lies in the program's own file or one of its libraries, where nothing is
+/// written: it is not in a buffer of the program's, which may hold other code later.
 bool isBuiltIn(const void* image) noexcept;
 /// Whether device code lies in one of the vendor's libraries of kernels.
 bool isOfKernelLibrary(const void* image, const Backend& backend) noexcept;

@@ -47,7 +47,7 @@ void readNode(Session& session, const GraphFunctions& functions, GraphNode& node
       continue;
     auto [handle, info] = session.findKernel(kernel.node.function);
     function = kernel.node.function;
-    why = handle ? kWithoutIr : why;
+    why = info ? whyUnreadable(*info) : why;
     if (!info || !info->blob)
       continue;
     kernel.handle = handle;
@@ -73,7 +73,7 @@ bool isElsewhere(const GraphFunctions& functions, const NodeKernel& kernel, void
 bool Session::countUnrecorded(const void* function) {
   const auto [handle, info] = findKernel(function);
   if (!info || !info->blob) {
-    noteKernelOnce(handle ? kWithoutIr : kNotBuilt, function);
+    noteKernelOnce(info ? whyUnreadable(*info) : kNotBuilt, function);
     return false;
   }
   launches_.fetch_add(1, std::memory_order_relaxed);

@@ -38,7 +38,8 @@ void Session::moduleAskedFor(void* library, void* module) noexcept {
 
 void Session::kernelAskedFor(const void* function, void* module, const char* name) noexcept {
   try {
-    loaded_.addKernel(function, module, name);
+    if (loaded_.addKernel(function, module, name))
+      catalog_->forgetHandle(function);
   } catch (const std::exception& error) {
     note(sentence("a kernel the program loaded itself is not recorded: ", error.what()));
   }

@@ -10,8 +10,6 @@
 namespace mneme::record {
 namespace {
 
-/// Below and above are numbers that lead nowhere.
-constexpr uint64_t kFirstAddress = 1 << 16, kLastAddress = (1ull << 57) - 1;
 constexpr const char* kPastRecorder =
     "the recorder has not seen allocated: a library opened with RTLD_DEEPBIND calls the vendor's "
     "runtime past it";
@@ -132,7 +130,7 @@ Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
 void Session::addUnseen(const KernelInfo& info, const std::vector<uint64_t>& words,
                         DeviceAccess& access, std::vector<artifact::Region>& regions) {
   for (const uint64_t word : words) {
-    if (word < kFirstAddress || word > kLastAddress || memory_->isPlaced(word))
+    if (!mayBeAddress(word) || memory_->isPlaced(word))
       continue;
     std::vector<artifact::Region> found = piecesAround(word, access, regions);
     if (found.empty())

@@ -1,6 +1,7 @@
 // Runs the kernel `add` of the device code in argv[1], which adds its argument and the variable
 // `offset` to each number, by functions of the driver that it looks up: each by dlsym()
 // ("symbols"), or by cuGetProcAddress alone ("addresses", "per-thread" for streams of each thread).
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -53,7 +54,10 @@ int run(const void* function, int argument) {
   return last;
 }
 
-void useLibrary(const void* image) {
+/// The image lies in a buffer of the program's own file, which holds something else afterwards.
+void useLibrary(const std::vector<char>& content) {
+  static char image[1 << 20];
+  std::copy_n(content.begin(), std::min(content.size(), sizeof image), image);
   CUlibrary code = nullptr;
   CUkernel kernel = nullptr;
   CUfunction function = nullptr, ofModule = nullptr;
@@ -61,7 +65,8 @@ void useLibrary(const void* image) {
   CUdeviceptr offset = 0;
   size_t bytes = 0;
   void* const none = nullptr;
-  call("cuLibraryLoadData", &code, image, none, none, 0u, none, none, 0u);
+  call("cuLibraryLoadData", &code, static_cast<const void*>(image), none, none, 0u, none, none, 0u);
+  std::memset(image, 0, sizeof image);
   call("cuLibraryGetKernel", &kernel, code, "add");
   call("cuKernelGetFunction", &function, kernel);
   call("cuLibraryGetModule", &module, code);
@@ -101,6 +106,6 @@ int main(int, char** argv) {
   call("cuModuleGetFunction", &function, module, "add");
   std::printf("%d, %d\n", run(function, 2), run(function, 4));
   call("cuModuleUnload", module);
-  useLibrary(image.data());
-  useLibrary(image.data()); // at the same address, maybe with the same handles
+  useLibrary(image);
+  useLibrary(image); // at the same address, maybe with the same handles
 }

@@ -40,6 +40,13 @@ def test_facts_of_a_dynamic_program() -> None:
 
 def test_program_without_instrumentation_is_told_to_use_add_mneme() -> None:
     assert "add_mneme" in remark_on_program(ECHO)
+    assert "add_mneme" in remark_on_program(ECHO, device="hip:0")
+
+
+def test_program_without_instrumentation_is_recorded_without_ir_on_nvidia_gpus() -> None:
+    remark = remark_on_program(ECHO, device="cuda:1")
+    assert "add_mneme" not in remark
+    assert "recorded without IR" in remark
 
 
 @pytest.mark.compile
@@ -62,7 +69,7 @@ def test_static_program_cannot_be_recorded(tmp_path: Path) -> None:
 def test_static_runtime_cannot_be_recorded(tmp_path: Path) -> None:
     program = build(tmp_path, source=DEVICE_CODE)
     assert "no shared libcudart.so" in remark_on_program(program)
-    assert "no shared" not in remark_on_program(program, device="cuda:0")
+    assert "recorded without IR" in remark_on_program(program, device="cuda:0")
 
 
 @pytest.mark.compile

@@ -44,7 +44,7 @@ _LAUNCHERS = frozenset(
 
 
 def remark_on_program(path: str | Path, *, device: str = "cpu") -> str:
-    """Return a message about a program that cannot be recorded; empty if nothing is wrong.
+    """Return a message about a program that cannot be recorded, or not whole; else empty.
 
     Nothing is known about programs that scripts and launchers start.
 
@@ -68,12 +68,23 @@ def remark_on_program(path: str | Path, *, device: str = "cpu") -> str:
             f"'{path}' is linked to no shared {runtime}, so its allocations and launches cannot "
             f"be seen; link the shared runtime ({SHARED_RUNTIME_HINT})"
         )
-    if not any(name.startswith(_OUR_LIBRARIES) for name in facts.needed):
+    if any(name.startswith(_OUR_LIBRARIES) for name in facts.needed):
+        return ""
+    return _remark_on_plain_program(path, kind)
+
+
+def _remark_on_plain_program(path: str | Path, kind: str) -> str:
+    """Return what becomes of a program that was not built with mneme."""
+    if kind in SEEN_BY_DRIVER:
         return (
-            f"'{path}' itself is not instrumented: only kernels built with add_mneme() are "
-            "recorded, and those of code that it loads itself (see docs/cmake.md)"
+            f"'{path}' itself is not built with mneme: its kernels are recorded without IR, so "
+            "that they can be verified, and tuned by grid and block, but not compiled anew (see "
+            "docs/recording.md)"
         )
-    return ""
+    return (
+        f"'{path}' itself is not instrumented: only kernels built with add_mneme() are "
+        "recorded, and those of code that it loads itself (see docs/cmake.md)"
+    )
 
 
 def remark_on_cpu_run(path: str | Path) -> str:

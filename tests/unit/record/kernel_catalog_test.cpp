@@ -157,4 +157,27 @@ TEST_CASE("a handle nobody registered is unknown") {
   catalog.forget(nullptr);
 }
 
+TEST_CASE("a handle that the vendor gives again is the kernel of the module loaded last") {
+  LoadedModules loaded;
+  char places[2];
+  for (char& place : places) {
+    auto module = std::make_shared<LoadedModule>();
+    module->handle = &place;
+    module->read = [] { return LoadedContent(); };
+    loaded.add(std::move(module));
+  }
+  const Settings settings;
+  KernelCatalog catalog(settings, loaded, findBackend());
+  const int handle = 0;
+  const auto moduleNow = [&] { return catalog.find(&handle)->loadedModule; };
+  CHECK_FALSE(loaded.addKernel(&handle, &places[0], "add"));
+  CHECK(moduleNow() == &places[0]);
+  CHECK_FALSE(loaded.addKernel(&handle, &places[0], "add"));
+  CHECK(loaded.addKernel(&handle, &places[1], "add")); // the context of the first has ended
+  catalog.forgetHandle(&handle);
+  CHECK(moduleNow() == &places[1]);
+  CHECK(loaded.addKernel(&handle, &settings, "of a module that was not seen"));
+  CHECK_FALSE(loaded.find(&handle));
+}
+
 } // namespace mneme::record::test

@@ -186,19 +186,28 @@ std::optional<std::vector<embed::DeviceParameter>> CudaBackend::parametersOf(con
   void* handle = const_cast<void*>(function);
   std::vector<embed::DeviceParameter> places;
   size_t offset = 0, sizeBytes = 0;
-  CUresult status = CUDA_SUCCESS;
-  const auto ask = [&] {
-    status = driver->cuFuncGetParamInfo(static_cast<CUfunction>(handle), places.size(), &offset,
-                                        &sizeBytes);
-    if (status != CUDA_SUCCESS && driver->cuKernelGetParamInfo)
-      status = driver->cuKernelGetParamInfo(static_cast<CUkernel>(handle), places.size(), &offset,
-                                            &sizeBytes);
-    return status == CUDA_SUCCESS;
+  const auto ofFunction = [&] {
+    return driver->cuFuncGetParamInfo(static_cast<CUfunction>(handle), places.size(), &offset,
+                                      &sizeBytes);
   };
-  while (ask())
+  const auto ofKernel = [&] {
+    return driver->cuKernelGetParamInfo
+               ? driver->cuKernelGetParamInfo(static_cast<CUkernel>(handle), places.size(), &offset,
+                                              &sizeBytes)
+               : CUDA_ERROR_NOT_FOUND;
+  };
+  // One of them knows the handle.
+  CUresult status = ofFunction(), otherwise = CUDA_ERROR_NOT_FOUND;
+  const bool isKernel = status != CUDA_SUCCESS && (otherwise = ofKernel()) == CUDA_SUCCESS;
+  status = isKernel ? otherwise : status;
+  while (status == CUDA_SUCCESS) {
     places.push_back({offset, sizeBytes});
+    status = isKernel ? ofKernel() : ofFunction();
+  }
   // Behind the last one; all else means that the driver does not know the handle.
-  return status == CUDA_ERROR_INVALID_VALUE ? std::optional(std::move(places)) : std::nullopt;
+  const bool isAtEnd = status == CUDA_ERROR_INVALID_VALUE ||
+                       (places.empty() && otherwise == CUDA_ERROR_INVALID_VALUE);
+  return isAtEnd ? std::optional(std::move(places)) : std::nullopt;
 }
 
 std::string CudaBackend::architecture() {
