@@ -172,6 +172,9 @@ std::vector<ModuleGlobal> KernelCatalog::moduleGlobals() const {
     for (const auto& module : blobs.modules)
       for (const embed::KernelGlobal& global : module->globals)
         named.emplace(global.name, &global);
+    if (info->blob->image) // has those of its whole image
+      for (const embed::KernelGlobal& global : info->blob->globals)
+        named.emplace(global.name, &global);
     for (const auto& [name, global] : named)
       globals.push_back({info->placeOf(handle), name, global->sizeBytes, global->isConstant});
   }

@@ -157,6 +157,35 @@ TEST_CASE("a handle nobody registered is unknown") {
   catalog.forget(nullptr);
 }
 
+TEST_CASE("variables of code without IR are found by kernels of other code, too") {
+  constexpr std::string_view kPtx = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .global .align 4 .b8 table[16];
+.visible .entry add(.param .u64 numbers) {
+  ret;
+}
+)";
+  LoadedModules loaded;
+  auto module = std::make_shared<LoadedModule>();
+  module->handle = &loaded;
+  module->read = [&] {
+    return LoadedContent{.image = embed::copyImage(std::as_bytes(std::span(kPtx)))};
+  };
+  loaded.add(std::move(module));
+  const Settings settings;
+  KernelCatalog catalog(settings, loaded, findBackend());
+  const int handle = 0;
+  loaded.addKernel(&handle, &loaded, "add");
+  const auto info = catalog.find(&handle);
+  REQUIRE((info && info->blob));
+  CHECK(info->blob->args.size() == 1);
+  const auto globals = catalog.moduleGlobals();
+  REQUIRE(globals.size() == 1);
+  CHECK(globals[0].name == "table");
+  CHECK(globals[0].sizeBytes == 16);
+}
+
 TEST_CASE("a handle that the vendor gives again is the kernel of the module loaded last") {
   LoadedModules loaded;
   char places[2];
@@ -176,7 +205,7 @@ TEST_CASE("a handle that the vendor gives again is the kernel of the module load
   CHECK(loaded.addKernel(&handle, &places[1], "add")); // the context of the first has ended
   catalog.forgetHandle(&handle);
   CHECK(moduleNow() == &places[1]);
-  CHECK(loaded.addKernel(&handle, &settings, "of a module that was not seen"));
+  CHECK(loaded.addKernel(&handle, &loaded, "of a module that was not seen"));
   CHECK_FALSE(loaded.find(&handle));
 }
 
