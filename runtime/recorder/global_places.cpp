@@ -1,6 +1,6 @@
 #include "runtime/recorder/global_places.h"
 
-#include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace mneme::record {
@@ -57,13 +57,13 @@ artifact::Region variableRegion(std::string name, const void* address, uint64_t 
 }
 
 void GlobalPlaces::addHidden(std::vector<artifact::Region>& regions) const {
+  std::unordered_set<uint64_t> known;
+  for (const artifact::Region& region : regions)
+    known.insert(region.address);
   for (const ModuleGlobal& global : catalog_.moduleGlobals())
     for (artifact::Region& found : backend_.variablesOf(global.kernel, {&global.name, 1})) {
-      const auto isSame = [&](const artifact::Region& region) {
-        return region.address == found.address;
-      };
       found.isConstant = global.isConstant;
-      if (std::ranges::none_of(regions, isSame))
+      if (known.insert(found.address).second)
         regions.push_back(std::move(found));
     }
 }
