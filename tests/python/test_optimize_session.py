@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -60,6 +61,24 @@ def test_a_kernel_that_was_not_recorded_may_be_anything(
     (kernel,) = optimizing.result.kernels
     for cause in ("not built with mneme", "children of fork()", "other dimensions in each run"):
         assert cause in kernel.reason
+
+
+@needs_native
+def test_kernels_without_ir_are_not_tuned_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(seconds=1.0, code=0, output=b"", error=b"")
+    built = AsBuilt(runs=[run, run], profile=times(k=1.0), slowed_by=1.0)
+    bare = SimpleNamespace(kernel_name="k", demangled_name="k", code_form="cubin")
+    monkeypatch.setattr(session, "observe", lambda *_, **__: built)
+    monkeypatch.setattr(session.OptimizeSession, "_is_recorded", lambda *_: True)
+    monkeypatch.setattr(session, "Recording", lambda _: {1: bare})
+    options = OptimizeOptions(command=("/bin/true",), directory=tmp_path, device="cpu")
+    optimizing = session.OptimizeSession(options)
+    assert optimizing.run() == 1
+    assert optimizing.result.verdict.startswith("no tuned kernel could be used in the program: it ")
+    (kernel,) = optimizing.result.kernels
+    assert "recorded without IR" in kernel.reason
 
 
 @needs_native

@@ -64,6 +64,11 @@ _UNSEEN = (
     "the recorder saw no launch of it: it is not built with mneme, it is launched in children of "
     "fork() only, or with other dimensions in each run"
 )
+# The reason for one whose code another compiler made: tuning it would gain nothing in the program.
+_WITHOUT_IR = (
+    "it is recorded without IR, and production runs use tuned kernels with IR only; build it with "
+    "add_mneme() or the compiler wrappers"
+)
 # Marks a completed recording, with its programs.
 _COMPLETE = ".complete"
 # A run is short if it takes at most this share of the budget; more than one is then made first.
@@ -220,8 +225,10 @@ class OptimizeSession:
             self._listener.step(f"recording {many if len(heavy) != 1 else 'its heaviest kernel'}")
             reasons = self._record(application, recording, heavy, built)
             publish_own_text(recording / _COMPLETE, json.dumps(programs_of(self.options.command)))
-        records = list(Recording(recording).values())
+        all_records = list(Recording(recording).values())
+        records = [one for one in all_records if not one.code_form]
         self._refused = refused_launches(reasons)
+        reasons |= {one.demangled_name: _WITHOUT_IR for one in all_records if one.code_form}
         if self.result.device != "cpu" and any(one.is_unoptimized for one in records):
             self._note(UNOPTIMIZED)
         recorded = {one.kernel_name for one in records}
@@ -277,6 +284,8 @@ class OptimizeSession:
                     "the program has to be built with add_mneme() or the compiler wrappers, and "
                     "launch kernels with the same dimensions in each run, in no child of fork()"
                 )
+            if reason == _WITHOUT_IR:
+                return f"no tuned kernel could be used in the program: {reason}"
             return f"none of its kernels could be recorded, so none can be tuned: {reason}"
         if self._refused:
             return f"none of its kernels ran, so none can be tuned: {self._refused}"
