@@ -108,8 +108,8 @@ std::string listOf(const std::set<std::string>& names) {
 
 } // namespace
 
-const char* const kNotInstrumented =
-    "no instrumented kernel was launched: build the program with add_mneme() (see docs/cmake.md)";
+const char* const kNotInstrumented = "no kernel that can be recorded was launched: build the "
+                                     "program with add_mneme() (see docs/cmake.md)";
 
 std::string staticRuntime() {
   return std::string("the program is linked with the static vendor runtime, so its allocations "
