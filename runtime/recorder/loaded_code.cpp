@@ -1,6 +1,7 @@
 #include "runtime/recorder/loaded_code.h"
 
 #include <atomic>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -52,6 +53,22 @@ template <typename Read> LoadedContent contentBy(Session& session, const Read& r
   return content;
 }
 
+/// Kernels of theirs wait for kernels on other devices, which a recording would keep from starting.
+constexpr std::array kWaitingLibraries = {"libnccl"};
+
+/// What a library of the vendor's has for this GPU: no IR, and next to code for all others.
+LoadedContent contentOfVendor(Session& session, const void* fatBinary) noexcept {
+  constexpr uint64_t kMostBytes = 256ull << 20;
+  LoadedContent content;
+  try {
+    content.image = embed::copyImage(embed::memberFor(
+        embed::imageInMemory(fatBinary), session.backend().architecture(), kMostBytes));
+  } catch (const std::exception& error) {
+    session.note(sentence("code of one of the vendor's libraries cannot be read: ", error.what()));
+  }
+  return content;
+}
+
 /// Also inside of other calls: a runtime loads code and asks for kernels when they are first used.
 /// Call it after the guard is made.
 Session* activeSession() noexcept {
@@ -79,13 +96,14 @@ int watchLoad(void** module, const void* image, CodeKind kind, const Next& next,
   auto loaded = std::make_shared<LoadedModule>();
   loaded->handle = *module;
   loaded->isLibrary = kind == CodeKind::Library;
-  loaded->isOfVendor = image && isOfKernelLibrary(image, session->backend());
+  loaded->isOfVendor = image && isOfLibrary(image, session->backend().kernelLibraries());
   loaded->isBuiltIn = loaded->isLibrary && image && (loaded->isOfVendor || staysInPlace(image));
-  // The vendors' libraries hold hundreds of megabytes of code, none of which has IR, and which is
-  // not in memory before it is used. Asked here: a thread that loads a library may wait for the one
-  // that reads.
-  if (loaded->isOfVendor)
+  // The vendors' libraries hold hundreds of megabytes of code for many GPUs, none of which has IR.
+  // What library it is in is asked here: a thread that loads one may wait for the one that reads.
+  if (image && isOfLibrary(image, kWaitingLibraries))
     loaded->read = [] { return LoadedContent(); };
+  else if (loaded->isOfVendor)
+    loaded->read = [session, image] { return contentOfVendor(*session, image); };
   else
     loaded->read = [session, read] { return contentBy(*session, read); };
   if (!loaded->isBuiltIn)

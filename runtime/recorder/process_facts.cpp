@@ -93,13 +93,13 @@ bool isBuiltIn(const void* image) noexcept {
       const_cast<uintptr_t*>(&address));
 }
 
-bool isOfKernelLibrary(const void* image, const Backend& backend) noexcept {
+bool isOfLibrary(const void* image, std::span<const char* const> prefixes) noexcept {
   Dl_info info{};
   if (!dladdr(image, &info) || !info.dli_fname)
     return false;
   const std::string_view path = info.dli_fname;
   const std::string_view file = path.substr(path.rfind('/') + 1); // npos + 1 is 0
-  return std::ranges::any_of(backend.kernelLibraries(),
+  return std::ranges::any_of(prefixes,
                              [&](const char* prefix) { return file.starts_with(prefix); });
 }
 

@@ -57,6 +57,8 @@ public:
   virtual std::span<const char* const> runtimeFiles() const noexcept = 0;
   /// Prefixes of the file names of libraries with kernels and their own runtime.
   virtual std::span<const char* const> kernelLibraries() const noexcept { return {}; }
+  /// Whether the recorder sees what they launch.
+  virtual bool seesKernelLibraries() const noexcept { return false; }
   /// The default size of the address window.
   virtual uint64_t windowBytes() const noexcept { return 4ull << 30; }
   /// Whether the runtime is mneme's own, on the CPU device. It treats memory passed to adopt() as

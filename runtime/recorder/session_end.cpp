@@ -172,7 +172,7 @@ void Session::finish() noexcept {
 void Session::conclude() {
   const uint64_t begin = nowNs();
   finishTransfers();
-  if (launches_ > 0)
+  if (launches_ > 0 && !backend_.seesKernelLibraries())
     for (const std::string& library : loadedLibraries(backend_.kernelLibraries()))
       note("'" + library + "' is loaded: kernels it launches itself are not recorded");
   if (writer_) {

@@ -85,6 +85,18 @@ const DeviceKernel* DeviceCode::find(std::string_view kernel) const noexcept {
   return found == kernels.end() ? nullptr : &*found;
 }
 
+std::vector<std::byte> memberFor(Bytes fatBinary, std::string_view architecture,
+                                 uint64_t mostBytes) {
+  const std::vector<FatMember> members = fatBinaryMembers(fatBinary);
+  const FatMember& chosen = choose(members, architecture);
+  const uint64_t sizeBytes = chosen.isCompressed ? chosen.rawBytes : chosen.stored.size();
+  if (sizeBytes > mostBytes)
+    throw Error(ErrorCode::Unsupported, "the code for " + chosen.target() + " has " +
+                                            std::to_string(sizeBytes >> 20) + " MiB, more than " +
+                                            std::to_string(mostBytes >> 20) + " MiB");
+  return chosen.content();
+}
+
 DeviceCode readDeviceCode(Bytes image, std::string_view architecture) {
   if (!isFatBinary(image))
     return readSingle(image);

@@ -70,6 +70,7 @@ public:
   std::span<const char* const> kernelLibraries() const noexcept override {
     return kKernelLibraries;
   }
+  bool seesKernelLibraries() const noexcept override { return true; }
 
   const char* wordsOf(int status) const noexcept override {
     return runtime_.errorString ? runtime_.errorString(status) : nullptr;
