@@ -1,0 +1,93 @@
+"""What recordings hold of programs that were not built with mneme: unchanged output, exact replays.
+
+usage: foreign_programs.py FILE [--device cuda:0] [--output FILE]
+
+Each line of FILE is a name, a tab, and a command. A program runs twice alone and once recorded, one launch of
+each kernel; then everything recorded is replayed. Output is the same if it is byte for byte what the program
+prints alone, and the same but for numbers where it prints others each time (its own times, say).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from common import RESULTS, write_results
+
+from mneme.devices import choose_device
+
+SECONDS = 120
+NUMBER = re.compile(rb"\d+(\.\d+)?(e[-+]?\d+)?")
+VERIFIED = re.compile(r"(\d+) of (\d+) launch")
+
+
+def run(command: list[str]) -> tuple[int, bytes, str, float]:
+    """Run a command; return its exit code, both of its outputs, and its seconds."""
+    start = time.perf_counter()
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return 124, b"", f"it did not end within {SECONDS} s", SECONDS
+    seconds = time.perf_counter() - start
+    return done.returncode, done.stdout, done.stderr.decode(errors="replace"), seconds
+
+
+def compared(alone: bytes, again: bytes, recorded: bytes) -> str:
+    """Say how the recorded program's output differs from its own."""
+    if recorded == alone:
+        return "same"
+    if again != alone and NUMBER.sub(b"#", recorded) == NUMBER.sub(b"#", alone):
+        return "same but for numbers"
+    return "differs"
+
+
+def examine(name: str, command: str, device: str) -> dict[str, Any]:
+    """Run, record and replay one program; return a line of results."""
+    program = shlex.split(command)
+    mneme = [sys.executable, "-m", "mneme"]
+    status, alone, _errors, seconds = run(program)
+    again = run(program)[1]
+    row: dict[str, Any] = {"program": name, "status": status, "seconds": seconds}
+    with tempfile.TemporaryDirectory() as folder:
+        options = ["-mr", "1", "--device", device, "-rdb", folder]
+        recorded, output, _errors, row["record_seconds"] = run(
+            [*mneme, "record", *options, "--", *program]
+        )
+        row["recorded_status"] = recorded
+        row["output"] = compared(alone, again, output)
+        row["kernels"] = len(list(Path(folder).glob("[0-9]*.json")))
+        if row["kernels"]:
+            said = run([*mneme, "replay", folder, "--all", "--device", device])
+            found = VERIFIED.search(said[2])
+            row["verified"], row["launches"] = map(int, found.groups()) if found else (0, None)
+            row["nondeterministic"] = said[2].count("NOT verified: nondeterministic")
+    return row
+
+
+def main() -> None:
+    """Examine all programs; print and write a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("--device", default="")
+    parser.add_argument(
+        "--output", type=Path, default=RESULTS / "foreign_programs.jsonl", metavar="FILE"
+    )
+    options = parser.parse_args()
+    device = choose_device(options.device)
+    rows = []
+    for line in options.file.read_text(encoding="utf-8").splitlines():
+        name, _tab, command = line.partition("\t")
+        rows.append(examine(name, command, device))
+        print(rows[-1])
+    write_results(options.output, "programs not built with mneme", rows, device=device)
+
+
+if __name__ == "__main__":
+    main()
