@@ -105,7 +105,7 @@ VALUES_SAID = {
 # Varied by who knows which arguments stay as they are, or who has plugins and options.
 ONLY_TOLD = {"specialized_args", *(one.key for one in CODE_TEXTS)}
 TOLD = SimpleNamespace(
-    record=SimpleNamespace(path=CODE),
+    record=SimpleNamespace(path=CODE, code_form=""),
     instance=SimpleNamespace(dynamic_hash="1", grid_dim=dim3(), block_dim=dim3()),
 )
 
