@@ -48,6 +48,7 @@ REASONS = {
     "needs a project for nvcc": "tests/cmake/test_nvcc.py runs make and CMake with mneme-nvcc",
     "needs the programs of the benchmarks": "tests/integration/test_corpus_programs.py runs the builder",
     "needs a pool": "tests/python/test_clusters.py and test_futures_executor.py run some",
+    "needs a program with graphs": "tests/integration/test_kept_graphs.py runs the same",
     "part of a program": "tests/integration/test_jit_lambdas.py and tests/unit/record compile the same",
     "changes the machine": "it installs outside the folder of the test",
 }
@@ -58,7 +59,9 @@ _DIRECTIVE = re.compile(
 
 
 # Between such comments stands what scripts/rooms.py and scripts/columns.py write.
-_MADE = re.compile(r"<!-- (rooms: \w+|end of rooms|columns: \w+|end of columns) -->")
+_MADE = re.compile(
+    r"<!-- (rooms: \w+|end of rooms|columns: \w+|end of columns|circles|end of circles) -->"
+)
 
 
 @dataclass(frozen=True)

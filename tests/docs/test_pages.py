@@ -61,6 +61,7 @@ ABOUT_MNEME = [
     )
 ]
 OTHER_OPTIONS = {"--", "--verbosity", "--version"} | {
+    "--apply-controls",  # of ptxas
     "--flag",
     "--kokkos-tools-libs",
     "--no-flag",

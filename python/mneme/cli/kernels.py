@@ -45,7 +45,7 @@ def kernels(
 def _show(file: Path, found: DeviceCode) -> None:
     if not found.kernels:
         if not found.problems:
-            _console.print_line(f"'{file}' has no CUDA kernels")
+            _console.print_line(f"'{file}' has no kernels")
         return
     columns = ("kernel", "arguments", ">registers", ">shared", ">threads", "IR")
     content = _console.table(f"Kernels in {file}", columns)

@@ -20,7 +20,7 @@ import mneme
 from mneme.devices import device_by_number, device_limits, list_devices
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.measure.async_executor import AsyncReplayExecutor
-from mneme.measure.sent_recordings import digest_of, find_sent
+from mneme.measure.sent_recordings import digest_of, find_sent, sent_name
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
@@ -176,7 +176,8 @@ def _record_file(spec: RemoteSpec) -> str:
     is_there = Path(spec.record_db).is_file()
     if is_there and spec.digest in ("", digest_of(spec.record_db)):
         return spec.record_db
-    sent = find_sent(spec.sender, spec.digest, spec.record_db) if spec.sender else None
+    name = sent_name(spec.digest, spec.record_id)
+    sent = find_sent(spec.sender, name, spec.record_db) if spec.sender else None
     if sent is not None:
         return str(sent)
     what = "is another recording" if is_there else "does not exist"

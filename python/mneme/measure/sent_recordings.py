@@ -23,7 +23,7 @@ from mneme.recording.recorded_execution import RecordedExecution
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["Package", "digest_of", "find_sent", "pack", "remove_sent", "send"]
+__all__ = ["Package", "digest_of", "find_sent", "pack", "remove_sent", "send", "sent_name"]
 
 _PIECE_BYTES = 8 << 20
 # Snapshots are shared by launches; a launch needs some of them only.
@@ -57,7 +57,7 @@ class Package:
     """Where they are here."""
 
     name: str
-    """The record file's digest; the directory on the node is called so."""
+    """The record file's digest and the launch; the directory on the node is called so."""
 
     files: dict[str, SentFile]
     """By name; the record file is the last."""
@@ -75,6 +75,11 @@ def digest_of(file: str | Path) -> str:
         OSError: If it cannot be read.
     """
     return _digest_of_parts(Path(file), ((0, Path(file).stat().st_size),))
+
+
+def sent_name(digest: str, record_id: str | None) -> str:
+    """Return what a launch is called on nodes: other launches of its kernel need other bytes."""
+    return f"{digest}-{record_id}"
 
 
 def _digest_of_parts(file: Path, ranges: Iterable[tuple[int, int]]) -> str:
@@ -109,7 +114,7 @@ def pack(record_file: str | Path, record_id: str) -> Package:
         )
     return Package(
         directory=str(path.parent),
-        name=digest_of(path),
+        name=sent_name(digest_of(path), record_id),
         files={one.name: _sent_file(one, parts.get(one)) for one in files},
     )
 

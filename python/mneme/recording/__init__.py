@@ -34,4 +34,8 @@ def __getattr__(name: str) -> type[Recording]:
     return Recording
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 sys.modules[__name__].__class__ = _CallableModule
