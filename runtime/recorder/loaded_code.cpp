@@ -1,7 +1,7 @@
 #include "runtime/recorder/loaded_code.h"
 
-#include <atomic>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <utility>
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -123,9 +124,9 @@ def record_with_patience(directory: Path, program: Path, *arguments: str) -> str
 @pytest.mark.parametrize("way", WAYS)
 def test_a_kernel_that_waits_for_the_program_is_given_up(way: str, tmp_path: Path) -> None:
     said = record_with_patience(tmp_path, APPS / "gpu_record" / "waiting", way)
-    assert (
-        "'waitFor(int volatile*, int, int*)' was not recorded: after 1 s it had not ended" in said
-    )
+    # A second, or ten times the longest kernel, which is longer on a busy machine.
+    given_up = r"'waitFor\(int volatile\*, int, int\*\)' was not recorded: after \d+ s it had not ended"
+    assert re.search(given_up, said), said
     assert len(list(launches(tmp_path))) == (1 if way == "leave" else 2), said
 
 
