@@ -125,7 +125,9 @@ def record_with_patience(directory: Path, program: Path, *arguments: str) -> str
 def test_a_kernel_that_waits_for_the_program_is_given_up(way: str, tmp_path: Path) -> None:
     said = record_with_patience(tmp_path, APPS / "gpu_record" / "waiting", way)
     # A second, or ten times the longest kernel, which is longer on a busy machine.
-    given_up = r"'waitFor\(int volatile\*, int, int\*\)' was not recorded: after \d+ s it had not ended"
+    given_up = (
+        r"'waitFor\(int volatile\*, int, int\*\)' was not recorded: after \d+ s it had not ended"
+    )
     assert re.search(given_up, said), said
     assert len(list(launches(tmp_path))) == (1 if way == "leave" else 2), said
 
