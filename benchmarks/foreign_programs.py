@@ -52,8 +52,9 @@ def examine(name: str, command: str, device: str) -> dict[str, Any]:
     """Run, record and replay one program; return a line of results."""
     program = shlex.split(command)
     mneme = [sys.executable, "-m", "mneme"]
-    status, alone, _errors, seconds = run(program)
-    again = run(program)[1]
+    by_itself = [*mneme, "run", "--device", device, "--", *program] if device == "cpu" else program
+    status, alone, _errors, seconds = run(by_itself)
+    again = run(by_itself)[1]
     row: dict[str, Any] = {"program": name, "status": status, "seconds": seconds}
     with tempfile.TemporaryDirectory() as folder:
         options = ["-mr", "1", "--device", device, "-rdb", folder]
