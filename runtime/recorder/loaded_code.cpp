@@ -1,6 +1,5 @@
 #include "runtime/recorder/loaded_code.h"
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -53,9 +52,6 @@ template <typename Read> LoadedContent contentBy(Session& session, const Read& r
   return content;
 }
 
-/// Kernels of theirs wait for kernels on other devices, which a recording would keep from starting.
-constexpr std::array kWaitingLibraries = {"libnccl"};
-
 /// What a library of the vendor's has for this GPU: no IR, and next to code for all others.
 LoadedContent contentOfVendor(Session& session, const void* fatBinary) noexcept {
   constexpr uint64_t kMostBytes = 256ull << 20;
@@ -100,7 +96,7 @@ int watchLoad(void** module, const void* image, CodeKind kind, const Next& next,
   loaded->isBuiltIn = loaded->isLibrary && image && (loaded->isOfVendor || staysInPlace(image));
   // The vendors' libraries hold hundreds of megabytes of code for many GPUs, none of which has IR.
   // What library it is in is asked here: a thread that loads one may wait for the one that reads.
-  if (image && isOfLibrary(image, kWaitingLibraries))
+  if (image && isOfLibrary(image, session->backend().waitingLibraries()))
     loaded->read = [] { return LoadedContent(); };
   else if (loaded->isOfVendor)
     loaded->read = [session, image] { return contentOfVendor(*session, image); };

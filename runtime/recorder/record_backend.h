@@ -57,6 +57,9 @@ public:
   virtual std::span<const char* const> runtimeFiles() const noexcept = 0;
   /// Prefixes of the file names of libraries with kernels and their own runtime.
   virtual std::span<const char* const> kernelLibraries() const noexcept { return {}; }
+  /// Those whose kernels wait for kernels on other devices, which a recording would keep from
+  /// starting.
+  virtual std::span<const char* const> waitingLibraries() const noexcept { return {}; }
   /// Whether the recorder sees what they launch.
   virtual bool seesKernelLibraries() const noexcept { return false; }
   /// The default size of the address window.

@@ -85,9 +85,10 @@ const DeviceKernel* DeviceCode::find(std::string_view kernel) const noexcept {
   return found == kernels.end() ? nullptr : &*found;
 }
 
-std::vector<std::byte> memberFor(Bytes fatBinary, std::string_view architecture,
-                                 uint64_t mostBytes) {
-  const std::vector<FatMember> members = fatBinaryMembers(fatBinary);
+std::vector<std::byte> memberFor(Bytes image, std::string_view architecture, uint64_t mostBytes) {
+  if (!isFatBinary(image))
+    return {image.begin(), image.end()};
+  const std::vector<FatMember> members = fatBinaryMembers(image);
   const FatMember& chosen = choose(members, architecture);
   const uint64_t sizeBytes = chosen.isCompressed ? chosen.rawBytes : chosen.stored.size();
   if (sizeBytes > mostBytes)

@@ -55,10 +55,10 @@ struct DeviceCode {
 ///         what there is instead (LTO-IR, other architectures)
 DeviceCode readDeviceCode(Bytes image, std::string_view architecture);
 
-/// Returns the member of a fat binary that the driver chooses for an architecture, expanded.
+/// Returns what the driver loads from an image for an architecture: of a fat binary the member it
+/// chooses, expanded.
 /// \throws as readDeviceCode(); Error{Unsupported} if it has more than `mostBytes`
-std::vector<std::byte> memberFor(Bytes fatBinary, std::string_view architecture,
-                                 uint64_t mostBytes);
+std::vector<std::byte> memberFor(Bytes image, std::string_view architecture, uint64_t mostBytes);
 
 /// Returns machine code's kernels and variables; nothing unless the bytes are a whole cubin: the
 /// driver reads past the end of others.

@@ -100,6 +100,17 @@ TEST_CASE("the code that the driver would load is read") {
                        Error);
 }
 
+TEST_CASE("what a GPU runs of a fat binary stands for the whole, if it is not too large") {
+  const Buffer whole = image("zstd");
+  const Buffer member = memberFor(whole, "sm_90", uint64_t{1} << 20);
+  const DeviceCode code = readDeviceCode(member, "sm_90");
+  CHECK(code.architecture == "sm_90");
+  checkKernels(code);
+  CHECK(memberFor(member, "sm_90", 0) == member); // not a fat binary
+  CHECK_THROWS_WITH_AS(memberFor(whole, "sm_90", member.size() - 1), doctest::Contains("more than"),
+                       Error);
+}
+
 TEST_CASE("machine code and PTX go to the GPUs that can run them") {
   const auto runs = [](CodeForm form, unsigned architecture, char variant, unsigned gpu) {
     FatMember member;

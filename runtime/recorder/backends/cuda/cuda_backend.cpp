@@ -24,6 +24,7 @@ using artifact::RegionKind;
 constexpr std::array kRuntimeFiles = {"libcudart.so", "librecord.so"};
 constexpr std::array kKernelLibraries = {"libcublas",   "libcudnn",    "libcufft", "libcurand",
                                          "libcusolver", "libcusparse", "libnccl"};
+constexpr std::array kWaitingLibraries = {"libnccl"};
 
 /// The runtime's functions. All are null in a program that uses the driver alone; those beside the
 /// first three may be in others.
@@ -69,6 +70,9 @@ public:
   std::span<const char* const> runtimeFiles() const noexcept override { return kRuntimeFiles; }
   std::span<const char* const> kernelLibraries() const noexcept override {
     return kKernelLibraries;
+  }
+  std::span<const char* const> waitingLibraries() const noexcept override {
+    return kWaitingLibraries;
   }
   bool seesKernelLibraries() const noexcept override { return true; }
 
