@@ -27,7 +27,8 @@ long double normOf(Norm norm, long double sum, long double squares, long double 
   }
 }
 
-/// Compares the bytes behind the last whole element; true if they differ.
+} // namespace
+
 bool compareTail(const CompareRequest& request, ComparePart& part) {
   const uint64_t elementBytes = sizeOf(request.type);
   const uint64_t tailBytes = request.sizeBytes % elementBytes;
@@ -47,8 +48,6 @@ bool compareTail(const CompareRequest& request, ComparePart& part) {
   mergeParts(part, tail);
   return true;
 }
-
-} // namespace
 
 void checkRequest(const CompareRequest& request) {
   if (!(request.threshold >= 0))

@@ -30,6 +30,8 @@ void checkRequest(const CompareRequest& request);
 /// Compares the elements [begin, end). The tail after the last element is compared by
 /// finishComparison.
 ComparePart compareElements(const CompareRequest& request, uint64_t begin, uint64_t end);
+/// Compares the bytes behind the last whole element; true if they differ.
+bool compareTail(const CompareRequest& request, ComparePart& part);
 void mergeParts(ComparePart& into, const ComparePart& next) noexcept;
 CompareReport finishComparison(const CompareRequest& request, ComparePart part);
 /// Makes the report of a request from `part`, tail included. Reads no device memory.

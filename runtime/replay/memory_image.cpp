@@ -229,7 +229,7 @@ void MemoryImage::allocateGolden(uint64_t limit) {
     }
   };
   if (goldenPrologue_ = tryAllocate(liveBytes); !goldenPrologue_)
-    return;
+    return keepChanges(limit);
   uint64_t cursor = goldenPrologue_.address();
   for (Extent& extent : extents_) {
     extent.prologue = cursor;
@@ -277,6 +277,8 @@ void MemoryImage::uploadEpilogue() {
   for (const Site& site : sites_) {
     if (!site.isChanged() || !goldenEpilogue_)
       continue;
+    appendPieces(pieces, epilogue_, site.epilogueIndex, site.changed, site.epilogue,
+                 /*skipZero=*/true);
     uint64_t cursor = 0;
     const auto keep = [&](uint64_t end) {
       if (end > cursor)
@@ -284,8 +286,6 @@ void MemoryImage::uploadEpilogue() {
     };
     for (const artifact::ChangedRange& range : site.changed) {
       keep(range.offset);
-      appendPieces(pieces, epilogue_, site.epilogueIndex, range.offset, range.sizeBytes,
-                   site.epilogue, /*skipZero=*/true);
       cursor = range.offset + range.sizeBytes;
     }
     keep(site.region.sizeBytes);

@@ -54,7 +54,9 @@ struct SiteRange {
 /// Reserves, maps and fills memory for one instance, and restores it before launches.
 ///
 /// The device, and both snapshots, must outlive it. Copies of prologue and epilogue stay on the
-/// device as long as they fit in `goldenBytesLimit` and in the memory of the device.
+/// device as long as they fit in `goldenBytesLimit` and in the memory of the device. If they do
+/// not, only what the recorded launch changed is kept there; all else is compared by its hashes,
+/// and comes from the snapshots where it differs.
 ///
 /// Device variables and host memory move if their recorded addresses are taken. Pointers to them
 /// are then rewritten in all restored and all expected content.
@@ -99,10 +101,11 @@ public:
   /// Says that a launch changed bytes of this site that the recorded launch did not change.
   void suspect(size_t site);
 
-  /// Returns the expected content of a site: that of the snapshot after the recorded launch, with
-  /// pointers rewritten.
-  std::vector<std::byte> expectedBytes(const Site& site) const;
-  /// The bytes [offset, offset + out.size()) of it, or of the content before the launch.
+  /// The hashes of the chunks of a site after the recorded launch. Those of chunks with addresses
+  /// that moved are of the recorded content.
+  std::vector<Hash128> expectedHashes(const Site& site) const;
+  /// The bytes [offset, offset + out.size()) of the expected content: that of the snapshot after
+  /// the recorded launch, with pointers rewritten. Or of the content before the launch.
   void readExpected(const Site& site, uint64_t offset, std::span<std::byte> out) const;
   void readRecorded(const Site& site, uint64_t offset, std::span<std::byte> out) const;
 
@@ -136,8 +139,14 @@ private:
   void allocateGolden(uint64_t limit);
   void uploadPrologue();
   void uploadEpilogue();
-  void restoreFromSnapshots(bool everything);
+  void keepChanges(uint64_t limit);
+  void restoreWithoutCopy(bool everything);
+  void addDifferences(size_t site, std::vector<UploadPiece>& pieces,
+                      std::vector<artifact::ByteRange>& zeros);
+  void addChanges(size_t site, std::vector<UploadPiece>& pieces) const;
+  void zero(std::span<const artifact::ByteRange> ranges);
   std::vector<device::CopyRange> changedRanges() const;
+  std::vector<device::CopyRange> keptChanges() const;
 
   device::Device& device_;
   const artifact::Snapshot& prologue_;
@@ -157,6 +166,8 @@ private:
   std::vector<DeviceBuffer> reservations_;
   DeviceBuffer goldenPrologue_;
   DeviceBuffer goldenEpilogue_;
+  DeviceBuffer goldenChanges_; ///< instead of the prologue: what the recorded launch changed
+  DeviceBuffer zeros_;         ///< to copy from
 };
 
 } // namespace mneme::replay

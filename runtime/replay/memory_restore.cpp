@@ -9,8 +9,8 @@ namespace mneme::replay {
 
 namespace {
 
-/// Host buffers of the paths that stream.
-constexpr uint64_t kStreamBytes = 16 << 20;
+/// How many zeros are kept on the device to copy from.
+constexpr uint64_t kZeroBytes = 1 << 20;
 
 } // namespace
 
@@ -73,10 +73,11 @@ std::vector<device::CopyRange> MemoryImage::changedRanges() const {
 }
 
 void MemoryImage::restoreChanged() {
-  if (!goldenPrologue_ && !sites_.empty())
-    return restoreFromSnapshots(/*everything=*/false);
+  const bool isSuspected = std::ranges::find(isSuspect_, true) != isSuspect_.end();
+  if (!goldenPrologue_ && !sites_.empty() && (isSuspected || !goldenChanges_))
+    return restoreWithoutCopy(/*everything=*/false);
   if (!changes_)
-    changes_ = device_.prepareRestore(changedRanges());
+    changes_ = device_.prepareRestore(goldenPrologue_ ? changedRanges() : keptChanges());
   changes_->run();
 }
 
@@ -84,7 +85,7 @@ void MemoryImage::restoreAll() {
   std::fill(isSuspect_.begin(), isSuspect_.end(), false);
   changes_.reset();
   if (!goldenPrologue_ && !sites_.empty())
-    return restoreFromSnapshots(/*everything=*/true);
+    return restoreWithoutCopy(/*everything=*/true);
   std::vector<device::CopyRange> ranges;
   for (const Extent& extent : extents_)
     ranges.push_back({extent.live, extent.prologue, extent.sizeBytes});
@@ -103,37 +104,114 @@ void MemoryImage::waitForRestore() {
   device_.waitForCopy(device_.startCopyToDevice(sites_.front().live, *fence_, 0));
 }
 
-void MemoryImage::restoreFromSnapshots(bool everything) {
-  std::vector<UploadPiece> pieces;
-  std::vector<std::pair<uint64_t, uint64_t>> zeros;
-  for (size_t i = 0; i < sites_.size(); ++i) {
-    const Site& site = sites_[i];
-    const bool isWhole = everything || isSuspect_[i];
-    if (site.prologueIndex == kNone) {
-      zeros.emplace_back(site.live, site.region.sizeBytes);
-    } else if (isWhole) {
-      appendPieces(pieces, prologue_, site.prologueIndex, 0, site.region.sizeBytes, site.live,
-                   /*skipZero=*/false);
-    } else {
-      for (const artifact::ChangedRange& range : site.changed)
-        appendPieces(pieces, prologue_, site.prologueIndex, range.offset, range.sizeBytes,
-                     site.live, /*skipZero=*/false);
-    }
+/// Room for what the recorded launch changed, if there is some.
+void MemoryImage::keepChanges(uint64_t limit) {
+  uint64_t sizeBytes = 0;
+  for (const Site& site : sites_)
+    for (const artifact::ChangedRange& range : site.changed)
+      sizeBytes += range.sizeBytes;
+  if (sizeBytes == 0 || sizeBytes > limit)
+    return;
+  try {
+    goldenChanges_ = DeviceBuffer::allocate(device_, sizeBytes);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::OutOfMemory)
+      throw;
+    return;
   }
+  std::vector<UploadPiece> pieces;
+  uint64_t cursor = goldenChanges_.address();
+  for (const Site& site : sites_)
+    for (const artifact::ChangedRange& range : site.changed) {
+      if (site.prologueIndex != kNone)
+        appendPieces(pieces, prologue_, site.prologueIndex, range.offset, range.sizeBytes,
+                     cursor - range.offset, /*skipZero=*/false);
+      cursor += range.sizeBytes;
+    }
+  upload(pieces);
+}
+
+/// In the order of keepChanges().
+std::vector<device::CopyRange> MemoryImage::keptChanges() const {
+  std::vector<device::CopyRange> copies;
+  uint64_t cursor = goldenChanges_.address();
+  for (const Site& site : sites_)
+    for (const artifact::ChangedRange& range : site.changed) {
+      copies.push_back({site.live + range.offset, cursor, range.sizeBytes});
+      cursor += range.sizeBytes;
+    }
+  return copies;
+}
+
+/// What of a site is not as recorded. Content with addresses that moved counts as different.
+void MemoryImage::addDifferences(size_t index, std::vector<UploadPiece>& pieces,
+                                 std::vector<artifact::ByteRange>& zeros) {
+  const Site& site = sites_[index];
+  const uint64_t sizeBytes = site.region.sizeBytes;
+  if (site.prologueIndex == kNone) {
+    zeros.push_back({site.live, sizeBytes});
+    return;
+  }
+  const std::vector<Hash128> wanted = prologue_.chunkHashes(site.prologueIndex);
+  std::vector<Hash128> present(wanted.size());
+  device_.hashPages(site.live, sizeBytes, artifact::kChunkBytes, present);
+  std::vector<artifact::ByteRange> ranges;
+  const auto add = [](std::vector<artifact::ByteRange>& list, uint64_t begin, uint64_t bytes) {
+    if (!list.empty() && list.back().offset + list.back().sizeBytes == begin)
+      list.back().sizeBytes += bytes;
+    else
+      list.push_back({begin, bytes});
+  };
+  for (size_t chunk = 0; chunk < wanted.size(); ++chunk) {
+    const uint64_t offset = chunk * artifact::kChunkBytes;
+    const uint64_t bytes = std::min(artifact::kChunkBytes, sizeBytes - offset);
+    if (wanted[chunk] == present[chunk])
+      continue;
+    if (isZeroChunk(wanted[chunk], bytes))
+      add(zeros, site.live + offset, bytes);
+    else
+      add(ranges, offset, bytes);
+  }
+  appendPieces(pieces, prologue_, site.prologueIndex, ranges, site.live, /*skipZero=*/false);
+}
+
+void MemoryImage::addChanges(size_t index, std::vector<UploadPiece>& pieces) const {
+  const Site& site = sites_[index];
+  appendPieces(pieces, prologue_, site.prologueIndex, site.changed, site.live, /*skipZero=*/false);
+}
+
+void MemoryImage::zero(std::span<const artifact::ByteRange> ranges) {
+  if (ranges.empty())
+    return;
+  if (!zeros_)
+    zeros_ = DeviceBuffer::allocate(device_, kZeroBytes);
+  std::vector<device::CopyRange> copies;
+  for (const auto& [begin, sizeBytes] : ranges)
+    for (uint64_t done = 0; done < sizeBytes; done += kZeroBytes)
+      copies.push_back({begin + done, zeros_.address(), std::min(kZeroBytes, sizeBytes - done)});
+  device_.restore(copies);
+}
+
+/// Where not all that was recorded has a copy on the device.
+void MemoryImage::restoreWithoutCopy(bool everything) {
+  std::vector<UploadPiece> pieces;
+  std::vector<artifact::ByteRange> zeros;
+  for (size_t i = 0; i < sites_.size(); ++i)
+    if (everything || isSuspect_[i] || sites_[i].prologueIndex == kNone)
+      addDifferences(i, pieces, zeros);
+    else
+      addChanges(i, pieces);
   if (everything)
     for (const Gap& gap : gaps_)
-      zeros.emplace_back(gap.live, gap.sizeBytes);
+      zeros.push_back({gap.live, gap.sizeBytes});
   upload(pieces);
-  const std::vector<std::byte> zero(zeros.empty() ? 0 : kStreamBytes);
-  for (auto [address, size] : zeros)
-    for (; size > 0; address += std::min(size, kStreamBytes), size -= std::min(size, kStreamBytes))
-      device_.copyToDevice(address, zero.data(), std::min(size, kStreamBytes));
+  zero(zeros);
 }
 
 void MemoryImage::restoreRanges(std::span<const SiteRange> ranges) {
   std::vector<device::CopyRange> copies;
   std::vector<UploadPiece> pieces;
-  std::vector<std::byte> zero;
+  std::vector<artifact::ByteRange> zeros;
   for (const SiteRange& range : ranges) {
     const Site& site = sites_[range.site];
     if (site.prologue != 0)
@@ -141,19 +219,18 @@ void MemoryImage::restoreRanges(std::span<const SiteRange> ranges) {
     else if (site.prologueIndex != kNone)
       appendPieces(pieces, prologue_, site.prologueIndex, range.offset, range.sizeBytes, site.live,
                    /*skipZero=*/false);
-    else {
-      zero.resize(std::max<size_t>(zero.size(), range.sizeBytes));
-      device_.copyToDevice(site.live + range.offset, zero.data(), range.sizeBytes);
-    }
+    else
+      zeros.push_back({site.live + range.offset, range.sizeBytes});
   }
   device_.restore(copies);
+  zero(zeros);
   upload(pieces);
 }
 
-std::vector<std::byte> MemoryImage::expectedBytes(const Site& site) const {
-  std::vector<std::byte> bytes(site.region.sizeBytes);
-  readExpected(site, 0, bytes);
-  return bytes;
+std::vector<Hash128> MemoryImage::expectedHashes(const Site& site) const {
+  if (site.epilogueIndex != kNone)
+    return epilogue_.chunkHashes(site.epilogueIndex);
+  return prologue_.chunkHashes(site.prologueIndex);
 }
 
 void MemoryImage::readExpected(const Site& site, uint64_t offset, std::span<std::byte> out) const {

@@ -17,11 +17,6 @@ constexpr uint64_t kInlineBytes = 1 << 20;
 /// Pinning a buffer takes about as long as copying a few times its size: small uploads get few.
 constexpr uint64_t kPiecesPerBuffer = 4;
 
-const Hash128& zeroChunkHash() {
-  static const Hash128 hash = hash128(std::vector<std::byte>(artifact::kChunkBytes));
-  return hash;
-}
-
 uint64_t totalBytes(const std::vector<UploadPiece>& pieces) {
   uint64_t total = 0;
   for (const UploadPiece& piece : pieces)
@@ -64,33 +59,47 @@ private:
 
 } // namespace
 
+bool isZeroChunk(const Hash128& hash, uint64_t sizeBytes) {
+  static const std::vector<std::byte> zeros(artifact::kChunkBytes);
+  static const Hash128 whole = hash128(zeros);
+  return hash == (sizeBytes == zeros.size() ? whole : hash128(std::span(zeros).first(sizeBytes)));
+}
+
 void appendPieces(std::vector<UploadPiece>& pieces, const artifact::Snapshot& snapshot,
                   size_t region, uint64_t offset, uint64_t sizeBytes, uint64_t base,
                   bool skipZero) {
+  const artifact::ByteRange range{offset, sizeBytes};
+  appendPieces(pieces, snapshot, region, {&range, 1}, base, skipZero);
+}
+
+void appendPieces(std::vector<UploadPiece>& pieces, const artifact::Snapshot& snapshot,
+                  size_t region, std::span<const artifact::ByteRange> ranges, uint64_t base,
+                  bool skipZero) {
   const std::vector<Hash128> hashes =
-      skipZero ? snapshot.chunkHashes(region) : std::vector<Hash128>();
-  const uint64_t end = offset + sizeBytes;
+      skipZero && !ranges.empty() ? snapshot.chunkHashes(region) : std::vector<Hash128>();
   UploadPiece open;
   const auto flush = [&] {
     if (open.sizeBytes > 0)
       pieces.push_back(open);
     open = UploadPiece();
   };
-  while (offset < end) {
-    const uint64_t chunk = offset / artifact::kChunkBytes;
-    const uint64_t take = std::min((chunk + 1) * artifact::kChunkBytes, end) - offset;
-    if (chunk < hashes.size() && hashes[chunk] == zeroChunkHash()) {
-      flush();
-    } else {
+  for (const auto& [begin, sizeBytes] : ranges) {
+    const uint64_t end = begin + sizeBytes;
+    for (uint64_t offset = begin, take = 0; offset < end; offset += take) {
+      const uint64_t chunk = offset / artifact::kChunkBytes;
+      take = std::min((chunk + 1) * artifact::kChunkBytes, end) - offset;
+      if (chunk < hashes.size() && isZeroChunk(hashes[chunk], artifact::kChunkBytes)) {
+        flush();
+        continue;
+      }
       if (open.sizeBytes + take > kPieceBytes)
         flush();
       if (open.sizeBytes == 0)
         open = {&snapshot, region, offset, 0, base + offset};
       open.sizeBytes += take;
     }
-    offset += take;
+    flush();
   }
-  flush();
 }
 
 void readPieces(const std::vector<UploadPiece>& pieces, const PieceInspector& inspect) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/core/artifact/snapshot.h"
@@ -15,6 +16,13 @@ namespace mneme::replay {
 /// `base`. With `skipZero`, chunks of zeros are left out (the destination is zeroed).
 void appendPieces(std::vector<UploadPiece>& pieces, const artifact::Snapshot& snapshot,
                   size_t region, uint64_t offset, uint64_t sizeBytes, uint64_t base, bool skipZero);
+/// The same for several ranges of one region, whose hashes are looked at once.
+void appendPieces(std::vector<UploadPiece>& pieces, const artifact::Snapshot& snapshot,
+                  size_t region, std::span<const artifact::ByteRange> ranges, uint64_t base,
+                  bool skipZero);
+
+/// Whether a chunk with this hash, of artifact::kChunkBytes or less, is all zero.
+bool isZeroChunk(const Hash128& hash, uint64_t sizeBytes);
 
 /// Reads and decompresses all pieces on all cores. \throws as Snapshot::read()
 void readPieces(const std::vector<UploadPiece>& pieces, const PieceInspector& inspect);

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 #include "runtime/core/base/error.h"
+#include "runtime/devices/compare_pieces.h"
 #include "runtime/replay/text.h"
 #include "runtime/replay/type_guess.h"
 
@@ -14,7 +14,9 @@ namespace mneme::replay {
 
 namespace {
 
-constexpr uint64_t kHashPageBytes = 64 * 1024;
+constexpr uint64_t kHashPageBytes = artifact::kChunkBytes;
+/// How much is compared on the host at once; a multiple of every element's size.
+constexpr uint64_t kPieceBytes = 32 << 20;
 /// How much of a region is looked at to guess its type: pieces of this size, as many as these.
 constexpr uint64_t kGuessBytes = 4096;
 constexpr uint64_t kGuessPieces = 16;
@@ -186,17 +188,51 @@ std::vector<device::CompareReport> Verifier::compareAll() {
   return reports;
 }
 
-/// Brings both sides to the host, for memory whose expected content is not on the device.
+/// Which bytes of what is compared, in whole elements, a comparison has to look at.
+std::vector<artifact::ByteRange>
+Verifier::possiblyDifferent(const Compared& compared, const device::CompareRequest& request) const {
+  if (compared.site == kNone || !device::ComparisonByPieces::mayLeaveOutEqual(request))
+    return {{0, request.sizeBytes}};
+  const Site& site = image_.sites()[compared.site];
+  const std::vector<Hash128> expected = image_.expectedHashes(site);
+  std::vector<Hash128> actual(expected.size());
+  device_.hashPages(site.live, site.region.sizeBytes, kHashPageBytes, actual);
+  const uint64_t elementBytes = device::sizeOf(request.type);
+  std::vector<artifact::ByteRange> ranges;
+  for (size_t chunk = 0; chunk < expected.size(); ++chunk) {
+    const uint64_t begin = std::max(chunk * kHashPageBytes, compared.offset);
+    const uint64_t end =
+        std::min((chunk + 1) * kHashPageBytes, compared.offset + request.sizeBytes);
+    if (expected[chunk] == actual[chunk] || begin >= end)
+      continue;
+    const uint64_t first = (begin - compared.offset) / elementBytes * elementBytes;
+    const uint64_t last = std::min(request.sizeBytes, (end - compared.offset + elementBytes - 1) /
+                                                          elementBytes * elementBytes);
+    if (!ranges.empty() && ranges.back().offset + ranges.back().sizeBytes >= first)
+      ranges.back().sizeBytes = last - ranges.back().offset;
+    else
+      ranges.push_back({first, last - first});
+  }
+  return ranges;
+}
+
+/// Brings both sides to the host, for memory whose expected content is not on the device: where
+/// their hashes differ, and no more at once than a piece.
 device::CompareReport Verifier::compareOnHost(const Compared& compared,
-                                              device::CompareRequest request) const {
-  const std::vector<std::byte> expected = compared.site != kNone
-                                              ? image_.expectedBytes(image_.sites()[compared.site])
-                                              : std::vector<std::byte>(request.sizeBytes);
-  std::vector<std::byte> actual(request.sizeBytes);
-  device_.copyToHost(actual.data(), request.actual, actual.size());
-  request.actual = reinterpret_cast<uint64_t>(actual.data());
-  request.expected = reinterpret_cast<uint64_t>(expected.data() + compared.offset);
-  return device::compareOnHost(request);
+                                              const device::CompareRequest& request) const {
+  device::ComparisonByPieces comparison(request);
+  std::vector<std::byte> expected, actual;
+  for (const auto& [begin, sizeBytes] : possiblyDifferent(compared, request))
+    for (uint64_t done = 0; done < sizeBytes; done += kPieceBytes) {
+      const uint64_t bytes = std::min(kPieceBytes, sizeBytes - done), offset = begin + done;
+      expected.assign(bytes, std::byte{});
+      actual.resize(bytes);
+      device_.copyToHost(actual.data(), request.actual + offset, bytes);
+      if (compared.site != kNone)
+        image_.readExpected(image_.sites()[compared.site], compared.offset + offset, expected);
+      comparison.add(offset, actual, expected);
+    }
+  return comparison.report();
 }
 
 /// Finds a type that is the same for every binary: from the recorded code or, if that does not show
@@ -219,9 +255,6 @@ void Verifier::findType(Finding& finding) {
 device::DataType Verifier::guessedType(size_t index) const {
   const Site& site = image_.sites()[index];
   const uint64_t size = site.region.sizeBytes;
-  std::vector<std::byte> whole;
-  if (site.epilogue == 0)
-    whole = image_.expectedBytes(site);
   std::vector<std::byte> sample;
   const uint64_t pieces = std::min(kGuessPieces, (size + kGuessBytes - 1) / kGuessBytes);
   for (uint64_t i = 0; i < pieces; ++i) {
@@ -229,10 +262,10 @@ device::DataType Verifier::guessedType(size_t index) const {
     const uint64_t bytes = std::min(kGuessBytes, size - begin);
     const size_t at = sample.size();
     sample.resize(at + bytes);
-    if (whole.empty())
+    if (site.epilogue != 0)
       device_.copyToHost(sample.data() + at, site.epilogue + begin, bytes);
     else
-      std::memcpy(sample.data() + at, whole.data() + begin, bytes);
+      image_.readExpected(site, begin, std::span(sample).subspan(at, bytes));
   }
   return guessType(sample);
 }

@@ -80,7 +80,9 @@ private:
            const std::vector<ToleranceRule>& rules);
   std::vector<device::CompareReport> compareAll();
   device::CompareReport compareOnHost(const Compared& compared,
-                                      device::CompareRequest request) const;
+                                      const device::CompareRequest& request) const;
+  std::vector<artifact::ByteRange> possiblyDifferent(const Compared& compared,
+                                                     const device::CompareRequest& request) const;
   void measureDistance(Finding& finding);
   void findType(Finding& finding);
   device::DataType guessedType(size_t site) const;
