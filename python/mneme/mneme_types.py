@@ -410,6 +410,12 @@ class ExperimentResult:
     reused: bool = False
     """Measured as part of another configuration, which gave the same binary and launch."""
 
+    counters: dict[str, float | None] = field(default_factory=dict)
+    """Hardware counters that were asked for and read, by name; None for what is not a number."""
+
+    counters_error: str = ""
+    """Why counters that were asked for were not read, a sentence."""
+
     worker_died: bool = False
     """The process that evaluated this crashed or was ended because it took too long."""
 
@@ -431,6 +437,7 @@ class ExperimentResult:
         values["exec_time"] = list(self.exec_time)
         values["time_ci_ns"] = list(self.time_ci_ns)
         values["mismatches"] = [dict(item) for item in self.mismatches]
+        values["counters"] = dict(self.counters)
         return values
 
 

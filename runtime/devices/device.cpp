@@ -34,6 +34,12 @@ void Device::mapGuard(uint64_t, uint64_t) {
   throw Error(ErrorCode::Unsupported, "the device has no guard page");
 }
 
+std::unique_ptr<CounterPasses> Device::startCounters(const std::vector<std::string>&) {
+  throw Error(ErrorCode::Unsupported, "device " + description().id +
+                                          " has no hardware counters that mneme reads; NVIDIA GPUs "
+                                          "have");
+}
+
 std::unique_ptr<PreparedRestore> Device::prepareRestore(std::vector<CopyRange> ranges) {
   return std::make_unique<RestoreOfRanges>(*this, std::move(ranges));
 }

@@ -107,6 +107,20 @@ public:
   virtual std::span<std::byte> bytes() = 0;
 };
 
+/// Reads hardware counters of a kernel, in one launch or more. Must not outlive its device. What a
+/// launch takes meanwhile is not its time.
+class CounterPasses {
+public:
+  virtual ~CounterPasses() = default;
+  /// What runs from here to end() is counted.
+  virtual void begin() = 0;
+  /// Waits for what is counted. Returns whether all counters are read; if not, another pass has to
+  /// follow with the same work.
+  virtual bool end() = 0;
+  /// Returns the counters in the order of their names, once all are read.
+  virtual std::vector<double> values() = 0;
+};
+
 /// A device. Not thread-safe unless stated; one host thread uses one Device.
 class Device {
 public:
@@ -185,6 +199,11 @@ public:
 
   /// Replaces the content of the device's caches, so that the next launch starts cold.
   virtual void flushCaches() = 0;
+  /// Starts to read hardware counters, by the names that the vendor's profiler has for them.
+  /// \throws Error{Unsupported} if this kind of device has none, Error{BackendUnavailable} if they
+  /// are not permitted or a library is missing, Error{InvalidArgument} for an unknown name
+  virtual std::unique_ptr<CounterPasses> startCounters(const std::vector<std::string>& names);
+
   /// Returns the timer of launch(), which measured the last launch: "host clock", "events", "cupti"
   /// or "dispatch".
   virtual const char* timerName() const = 0;

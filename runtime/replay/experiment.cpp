@@ -59,6 +59,8 @@ void Experiment::perform() {
                                          options_.tolerances);
   judge();
   measure();
+  if (!options_.counters.empty() && result_.resultClass != ResultClass::Wrong)
+    readCounters();
 }
 
 void Experiment::build() {
@@ -131,11 +133,15 @@ double Experiment::timeoutSeconds() const {
 }
 
 uint64_t Experiment::launch() {
+  if (options_.coldCache)
+    bench_.device.flushCaches();
+  return launchOnly();
+}
+
+uint64_t Experiment::launchOnly() {
   if (args_.empty())
     for (const std::vector<std::byte>& value : bench_.values)
       args_.push_back(const_cast<std::byte*>(value.data()));
-  if (options_.coldCache)
-    bench_.device.flushCaches();
   const uint64_t ns = bench_.device.launch(*module_, shape_, args_.data(), timeoutSeconds());
   ++result_.launches;
   result_.launchedNs += ns;
@@ -305,6 +311,32 @@ void Experiment::useJudged(MeasuringPlan& plan) {
     if (!isWarmup)
       plan.measure(judgedNs_[i]);
   }
+}
+
+/// Without counters the result is as good as without asking for them.
+void Experiment::readCounters() {
+  const bool everything = !bench_.isMemoryTrusted;
+  try {
+    const auto passes = bench_.device.startCounters(options_.counters);
+    bool isLast = false;
+    while (!isLast) {
+      restore(everything, /*isTimed=*/false);
+      if (options_.coldCache)
+        bench_.device.flushCaches();
+      bench_.image.waitForRestore();
+      passes->begin();
+      launchOnly();
+      isLast = passes->end();
+    }
+    const std::vector<double> values = passes->values();
+    for (size_t i = 0; i < options_.counters.size(); ++i)
+      result_.counters.emplace_back(options_.counters[i], values.at(i));
+  } catch (const Error& error) {
+    if (!bench_.device.isUsable())
+      throw;
+    result_.countersError = error.what();
+  }
+  bench_.isMemoryTrusted = !everything;
 }
 
 void Experiment::measure() {

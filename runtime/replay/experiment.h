@@ -51,6 +51,7 @@ private:
   void restore(bool everything, bool isTimed);
   double timeoutSeconds() const;
   uint64_t launch();
+  uint64_t launchOnly();
   uint64_t measuredLaunch(bool everything);
   Verdict runAndVerify(bool everything);
   void judge();
@@ -62,6 +63,7 @@ private:
   std::string noteOn(const Verdict& verdict, bool isVarying) const;
   void report(const Verdict& verdict);
   void measure();
+  void readCounters();
   void useJudged(MeasuringPlan& plan);
 
   Workbench bench_;

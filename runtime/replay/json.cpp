@@ -191,6 +191,7 @@ Options optionsFromJson(const std::string& text) {
           for (const Json& rule : v)
             o.tolerances.push_back(ruleOf(rule));
         }},
+       {"counters", [&](const Json& v) { o.counters = v.get<std::vector<std::string>>(); }},
        {"want_ir", flag(o.wantIr)},
        {"want_assembly", flag(o.wantAssembly)},
        {"use_cache", flag(o.useCache)}});
@@ -209,6 +210,9 @@ std::string toJson(const Result& r) {
                           {"actual", m.actual},
                           {"differing", m.differing},
                           {"elements", m.elements}});
+  Json counters = Json::object();
+  for (const auto& [name, value] : r.counters)
+    counters[name] = std::isfinite(value) ? Json(value) : Json();
   const Json json = {{"preprocess_ir_time", r.preprocessIrSeconds},
                      {"opt_time", r.optSeconds},
                      {"codegen_time", r.codegenSeconds},
@@ -251,6 +255,8 @@ std::string toJson(const Result& r) {
                      {"device_open_time", r.deviceOpenSeconds},
                      {"upload_time", r.uploadSeconds},
                      {"code_from_cache", r.isCodeFromCache},
+                     {"counters", counters},
+                     {"counters_error", r.countersError},
                      {"launches", r.launches},
                      {"launched_ns", r.launchedNs}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/compiler/service/configuration.h"
@@ -58,6 +59,9 @@ struct Options {
   /// measured further unless it is FewUlp.
   bool classifyWrong = true;
   std::vector<ToleranceRule> tolerances = {};
+  /// Hardware counters to read, by their names (device::Device::startCounters()): in launches of
+  /// their own, after the measured ones.
+  std::vector<std::string> counters = {};
   std::vector<std::byte> ir = {}; ///< replaces the recorded IR (text or bitcode) when not empty
   bool wantIr = false;
   bool wantAssembly = false;
@@ -139,8 +143,10 @@ struct Result {
   bool isDeviceUsable = true;   ///< false: this process can do nothing more with the device
   double deviceOpenSeconds = 0; ///< part of openSeconds: opening the device
   double uploadSeconds = 0;     ///< part of openSeconds: reserving and filling memory
-  uint64_t launches = 0;        ///< number of launches, for any purpose
-  uint64_t launchedNs = 0;      ///< their total time
+  std::vector<std::pair<std::string, double>> counters; ///< those that were read
+  std::string countersError; ///< why those that were asked for were not read
+  uint64_t launches = 0;     ///< number of launches, for any purpose
+  uint64_t launchedNs = 0;   ///< their total time
 };
 
 std::string toJson(const Configuration& configuration);
@@ -152,7 +158,8 @@ Configuration configurationFromJson(const std::string& json);
 /// Keys: "iterations", "warmup", "timeout" (seconds), "tolerances" (list of texts as
 /// parseToleranceRule() reads, or objects {"region","type","kind","threshold","norm","nan"}),
 /// "want_ir", "want_assembly", "use_cache", "cold_cache", "confidence", "min_iterations",
-/// "max_iterations", "time_budget" (seconds), "stop_above_ns", "classify_wrong". All optional.
+/// "max_iterations", "time_budget" (seconds), "stop_above_ns", "classify_wrong", "counters" (list
+/// of names). All optional.
 /// \throws Error{InvalidArgument}
 Options optionsFromJson(const std::string& json);
 /// "exact", "within_tolerance", "nondeterministic", "unreproducible", "few_ulp", "wrong", "failed".

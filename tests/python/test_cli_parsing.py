@@ -88,6 +88,7 @@ def plain(value: object) -> object:
         (["--max-iterations", "50"], "max_iterations", 50),
         (["--time-budget", "2.5"], "time_budget", 2.5),
         (["--cold-l2"], "cold_l2", True),
+        (["--counters", "dram__bytes.sum,b.avg"], "counters", ["dram__bytes.sum,b.avg"]),
         (["-ol", "out.ll"], "output_ll", "out.ll"),
         (["--output-ll", "out.ll"], "output_ll", "out.ll"),
         (["--output-asm", "out.s"], "output_asm", "out.s"),

@@ -37,6 +37,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = {
     "exec_time": "samples_ns and warmup_ns",
     "iterations_used": "the number of samples_ns",
+    "counters": "counters, as JSON",
+    "counters_error": "for people",
     "time_ci_ns": "median_low_ns and median_high_ns",
     "reg_usage": "registers, missing for 0",
     "shared_mem_usage": "shared_bytes, with dynamic shared memory",

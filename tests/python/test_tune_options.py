@@ -25,6 +25,7 @@ GOOD: dict[str, Any] = {"record_database": "rec", "trials": 5}
         ({"trials": 0}, "--trials is 0; it has to be 1 or more"),
         ({"metric": "mode"}, "--metric is 'mode', not one of mean, median, min, max"),
         ({"objective": "speed"}, "--objective is 'speed', not one of time, speedup"),
+        ({"objective": "dram__bytes"}, "--objective is 'dram__bytes', not one of time, speedup"),
         ({"objective": ["time", "time"]}, "name at least one --objective, and none twice"),
         ({"timeout": 0.0}, "--timeout is 0.0; it has to be more than 0"),
         ({"final_rounds": 5}, "--final-rounds is 5; it has to be 6 or more"),
@@ -50,6 +51,7 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(
         {"record_database": "rec", "sampler": "exhaustive"},
         {"record_database": "rec", "print_space": True},
         {**GOOD, "objective": ["time", "registers"]},
+        {**GOOD, "objective": "dram__bytes.sum"},
     ],
 )
 def test_what_makes_sense_is_taken(values: dict[str, Any]) -> None:

@@ -233,6 +233,23 @@ def test_an_objective_that_the_device_does_not_say_is_refused() -> None:
         check_objectives(BASELINE, ["time", "spills"])
 
 
+def test_a_counter_that_cannot_be_read_says_why() -> None:
+    reason = "the driver lets only administrators read hardware counters"
+    refused = replace(BASELINE, result=replace(BASELINE.result, counters_error=reason))
+    with pytest.raises(InvalidArgument, match=f"is 'dram__bytes.sum', but {reason}"):
+        check_objectives(refused, ["dram__bytes.sum"])
+
+
+def test_a_counter_decides() -> None:
+    def counted(number: int, nanoseconds: int, one: ExperimentConfiguration, sectors: float) -> Any:
+        done = trial(number, nanoseconds, one)
+        return replace(done, result=replace(done.result, counters={"dram__bytes.sum": sectors}))
+
+    fast, lean = counted(0, 40_000, config(1), 900.0), counted(1, 90_000, config(3), 100.0)
+    found = winner(steady, fast, lean, objective="dram__bytes.sum")
+    assert found.best.done.candidate.trial == 1
+
+
 def test_the_front_holds_what_nothing_beats() -> None:
     options = TuneOptions(objective=("time", "code-size"))
     trials = [

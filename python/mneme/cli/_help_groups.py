@@ -54,7 +54,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         ),
         "Measuring and verifying": (
             *("iterations", "warmup", "confidence", "max_iterations", "time_budget", "cold_l2"),
-            *("timeout", "tolerance", "device", "on", "cluster"),
+            *("counters", "timeout", "tolerance", "device", "on", "cluster"),
         ),
         "Files": ("output_ll", "output_asm"),
     },

@@ -69,8 +69,12 @@ def tell(
         instance: The launch, if it is one.
         name: What the sentences begin with.
     """
+    if result.counters_error:
+        _console.say(name + result.counters_error)
     if result.verified:
         _console.say(name + _verdict(result))
+        if result.counters:
+            _console.say(name + _counters(result))
         if instance is not None and not leaves_changes(instance):
             _console.say(name + PROVES_NOTHING)
         return ExitCode.OK
@@ -106,6 +110,15 @@ def _verdict(result: ExperimentResult) -> str:
         return f"verified: {kind}{distance}{fastest} on {result.device}"
     detail = f"; {' '.join(result.error.split())}" if result.error else ""
     return f"NOT verified: {kind}{distance}{detail}"
+
+
+def _counters(result: ExperimentResult) -> str:
+    """Return the counters that were read, in a line for people."""
+    texts = [
+        f"{name} {'-' if value is None else f'{value:,.6g}'}"
+        for name, value in result.counters.items()
+    ]
+    return f"counters: {', '.join(texts)}"
 
 
 def _describe(mismatch: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from mneme.cli._recording import (
 from mneme.cli._unused import tell_unused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from mneme.cli.exit_codes import ExitCode
     from mneme.measure.measuring import HowToReplay, Measuring
@@ -40,7 +41,7 @@ _MAX_ITERATIONS = 1000
 _NOT_FOR_GRAPHS = (
     *("grid_dim_x", "grid_dim_y", "grid_dim_z", "block_dim_x", "block_dim_y", "block_dim_z"),
     *("shared_mem", "specialized_args", "confidence", "time_budget", "cold_l2"),
-    *("all_launches", "on", "cluster"),
+    *("all_launches", "on", "cluster", "counters"),
 )
 
 
@@ -192,6 +193,16 @@ def replay(
         bool,
         typer.Option("--cold-l2", help="Empty the caches of the device before every launch."),
     ] = False,
+    counters: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--counters",
+            metavar="NAME,...",
+            help="Hardware counters to read in launches of their own, as Nsight Compute calls "
+            "them: dram__bytes.sum,sm__inst_executed.sum. More than once.",
+            show_default=False,
+        ),
+    ] = None,
     timeout: Annotated[
         Optional[float],
         typer.Option(
@@ -285,7 +296,10 @@ def replay(
         device=device,
         timeout=timeout,
         tolerances=tolerances,
-        measuring=_measuring(confidence, max_iterations, time_budget, cold_cache=cold_l2),
+        measuring=replace(
+            _measuring(confidence, max_iterations, time_budget, cold_cache=cold_l2),
+            counters=_names_in(counters or ()),
+        ),
     )
     configure = partial(configured, changes=changes)
     if graph is not None:
@@ -340,6 +354,12 @@ def _replay_one(
             code = _replay_output.show(config, output, files, instance=executor.instance)
             leave_at_once(code)
     return code
+
+
+def _names_in(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in texts that commas divide, each once."""
+    names = [name.strip() for text in texts for name in text.split(",")]
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _measuring(

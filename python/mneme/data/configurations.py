@@ -170,6 +170,10 @@ _CODE = (
     _number("restore_seconds", "restoring memory, over all launches", "s"),
     _number("verify_seconds", "comparing memory", "s"),
     _count("launches", "launches of any purpose"),
+    _text(
+        "counters",
+        "hardware counters that were asked for, JSON: names and values; missing without",
+    ),
     _texts("unrecorded_reads", "what the code reads that no recording holds: `clocks`, ..."),
 )
 

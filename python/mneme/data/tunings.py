@@ -213,6 +213,7 @@ def _row(done: CompletedCandidate, metric: str, target: str) -> Row:
         "samples_ns": list(measured) or None,
         "warmup_ns": list(result.exec_time[:warmup]) or None,
         "registers": result.reg_usage or None,
+        "counters": json.dumps(result.counters, sort_keys=True) if result.counters else None,
         **_residency(done, target),
         "compile_seconds": sum(seconds),
         "started_at": moment(result.start_time),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,18 @@ if TYPE_CHECKING:
 
     from mneme.measure.tolerance import Tolerance
 
-__all__ = ["HowToReplay", "Measuring"]
+__all__ = ["HowToReplay", "Measuring", "is_counter"]
+
+_COUNTER = re.compile(r"[a-z0-9_]+(?:\.[a-z0-9_]+)+", re.ASCII)
+
+
+def is_counter(name: str) -> bool:
+    """Whether a name may be that of a hardware counter: a metric and how it is summed up.
+
+    `dram__bytes.sum`, `sm__throughput.avg.pct_of_peak_sustained_elapsed`: the names of NVIDIA's
+    Nsight Compute.
+    """
+    return _COUNTER.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +65,17 @@ class Measuring:
     wrong, and not measured.
     """
 
+    counters: tuple[str, ...] = ()
+    """Hardware counters to read, in launches of their own behind the measured ones; each as
+    `is_counter` says."""
+
     def __post_init__(self) -> None:
         """Refuse invalid values."""
+        for name in self.counters:
+            if not is_counter(name):
+                raise InvalidArgument(
+                    f"'{name}' is not the name of a hardware counter, as dram__bytes.sum is"
+                )
         for name in ("confidence", "min_iterations", "time_budget", "stop_above_ns"):
             value = getattr(self, name)
             if not value >= 0 or math.isinf(value):

@@ -11,6 +11,7 @@ from mneme.errors import InvalidArgument
 from mneme.files.redaction import redacted
 from mneme.knobs import SearchedCodeNumbers, SearchedCodeTexts
 from mneme.measure.cluster import check_cluster
+from mneme.measure.measuring import is_counter
 from mneme.measure.tolerance import Tolerance
 from mneme.option import option, option_of
 from mneme.session.option_values import option_value
@@ -105,7 +106,8 @@ class TuneOptions(SearchedCodeTexts, SearchedCodeFiles, SearchedCodeNumbers):
     objective: str | Sequence[str] = option(
         "time",
         _SEARCH,
-        "time, speedup, registers, spills, code-size, compile-time; several give a Pareto front.",
+        "time, speedup, registers, spills, code-size, compile-time, or a hardware counter "
+        "(dram__bytes.sum); several give a Pareto front.",
         metavar="NAME",
     )
 
@@ -335,6 +337,11 @@ class TuneOptions(SearchedCodeTexts, SearchedCodeFiles, SearchedCodeNumbers):
         return (self.objective,) if isinstance(self.objective, str) else tuple(self.objective)
 
     @property
+    def counters(self) -> tuple[str, ...]:
+        """The hardware counters among the objectives."""
+        return tuple(one for one in self.objectives if one not in OBJECTIVES)
+
+    @property
     def enumerates(self) -> bool:
         """Whether every configuration is tried."""
         return self.sampler in ENUMERATING_SAMPLERS
@@ -443,9 +450,10 @@ class TuneOptions(SearchedCodeTexts, SearchedCodeFiles, SearchedCodeNumbers):
 
     def _check_objectives(self) -> None:
         for objective in self.objectives:
-            if objective not in OBJECTIVES:
+            if objective not in OBJECTIVES and not is_counter(objective):
                 raise InvalidArgument(
-                    f"--objective is '{objective}', not one of {', '.join(OBJECTIVES)}"
+                    f"--objective is '{objective}', not one of {', '.join(OBJECTIVES)}, nor a "
+                    "hardware counter, as dram__bytes.sum is"
                 )
         if not self.objectives or len(set(self.objectives)) < len(self.objectives):
             raise InvalidArgument("name at least one --objective, and none twice")

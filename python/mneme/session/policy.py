@@ -75,7 +75,11 @@ def trial_policy(
     """
     iterations = options.iterations
     if not baseline_ns:
-        measuring = Measuring(confidence=options.confidence, max_iterations=options.max_iterations)
+        measuring = Measuring(
+            confidence=options.confidence,
+            max_iterations=options.max_iterations,
+            counters=options.counters,
+        )
         return Policy(measuring=measuring, iterations=iterations)
     if _is_long(baseline_ns):
         iterations = _unless_named(options, "iterations", _LAUNCHES_OF_LONG)
@@ -85,6 +89,7 @@ def trial_policy(
         max_iterations=max(iterations, options.max_iterations),
         time_budget=budget if options.early_stop else 0.0,
         classify_wrong=not is_deterministic,
+        counters=options.counters,
     )
     return Policy(measuring=measuring, iterations=iterations)
 

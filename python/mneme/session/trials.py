@@ -240,7 +240,7 @@ def objective_value(done: CompletedCandidate, objective: str) -> float | None:
         "code-size": float(result.obj_size),
         "compile-time": result.preprocess_ir_time + result.opt_time + result.codegen_time,
     }
-    return values[objective]
+    return values[objective] if objective in values else result.counters.get(objective)
 
 
 def check_objectives(baseline: CompletedCandidate, objectives: Sequence[str]) -> None:
@@ -250,8 +250,11 @@ def check_objectives(baseline: CompletedCandidate, objectives: Sequence[str]) ->
         InvalidArgument: Naming the first.
     """
     for objective in objectives:
-        if objective_value(baseline, objective) is None:
-            raise InvalidArgument(
-                f"--objective is '{objective}', but code for {baseline.result.device} has none; "
-                "time, code-size and compile-time are known everywhere"
-            )
+        if objective_value(baseline, objective) is not None:
+            continue
+        if reason := baseline.result.counters_error:
+            raise InvalidArgument(f"--objective is '{objective}', but {reason}")
+        raise InvalidArgument(
+            f"--objective is '{objective}', but code for {baseline.result.device} has none; "
+            "time, code-size and compile-time are known everywhere"
+        )

@@ -42,13 +42,53 @@ void CudaDevice::startLaunch(const gpu::LoadedKernel& module, const LaunchShape&
 }
 
 uint64_t CudaDevice::elapsedNs(const LaunchShape& shape) {
-  if (cupti_) {
+  if (cupti_ && !isCounting_) {
     if (const auto time = cupti_->lastKernelNs(context_->device(), shape))
       return *time;
     cupti_ = nullptr;
     log(LogLevel::Warn, "CUPTI left no record of a kernel; times come from events from here on");
   }
   return GpuDevice::elapsedNs(shape);
+}
+
+/// Counters are read while CUPTI records no kernels.
+class CudaDevice::Counting final : public CounterPasses {
+public:
+  explicit Counting(CudaDevice& device) : device_(device) {
+    if (device_.cupti_)
+      device_.cupti_->pause();
+    device_.isCounting_ = true;
+  }
+  Counting(const Counting&) = delete;
+  Counting& operator=(const Counting&) = delete;
+  ~Counting() override {
+    passes_.reset();
+    device_.isCounting_ = false;
+    if (device_.cupti_ && !device_.cupti_->resume()) {
+      device_.cupti_ = nullptr;
+      log(LogLevel::Warn, "CUPTI records no more kernels; times come from events from here on");
+    }
+  }
+
+  void start() { passes_ = cuda::startCounters(device_.context(), *device_.counterPlan_); }
+  void begin() override { passes_->begin(); }
+  bool end() override { return passes_->end(); }
+  std::vector<double> values() override { return passes_->values(); }
+
+private:
+  CudaDevice& device_;
+  std::unique_ptr<CounterPasses> passes_;
+};
+
+std::unique_ptr<CounterPasses> CudaDevice::startCounters(const std::vector<std::string>& names) {
+  context_->requireUsable();
+  auto counting = std::make_unique<Counting>(*this);
+  if (!counterPlan_ || counterPlan_->names() != names) {
+    counterPlan_.reset();
+    counterPlan_ = std::make_unique<CounterPlan>(context(), description_.name, names);
+  }
+  counting->start();
+  return counting;
 }
 
 const char* CudaDevice::timerName() const { return cupti_ ? "cupti" : "events"; }

@@ -1,6 +1,7 @@
 // Room devices/cuda: an NVIDIA GPU as a Device.
 #pragma once
 
+#include "runtime/devices/cuda/counters.h"
 #include "runtime/devices/cuda/cuda_context.h"
 #include "runtime/devices/cuda/cupti.h"
 #include "runtime/devices/gpu/gpu_device.h"
@@ -14,6 +15,7 @@ public:
 
   std::unique_ptr<Module> load(std::span<const std::byte> image, const std::string& kernel,
                                std::span<const GlobalPlacement> placements) override;
+  std::unique_ptr<CounterPasses> startCounters(const std::vector<std::string>& names) override;
   const char* timerName() const override;
 
 private:
@@ -23,9 +25,12 @@ private:
   void startLaunch(const gpu::LoadedKernel& module, const LaunchShape& shape,
                    void* const* args) override;
   uint64_t elapsedNs(const LaunchShape& shape) override;
+  class Counting;
   Context& context() { return static_cast<Context&>(*context_); }
 
   Cupti* cupti_; ///< null when times come from events
+  std::unique_ptr<CounterPlan> counterPlan_;
+  bool isCounting_ = false;
 };
 
 } // namespace mneme::device::cuda

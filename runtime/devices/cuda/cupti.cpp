@@ -120,4 +120,11 @@ std::optional<uint64_t> Cupti::lastKernelNs(CUdevice device, const LaunchShape& 
   return take(device, shape);
 }
 
+void Cupti::pause() noexcept {
+  functions_.activityFlushAll(flushForced);
+  functions_.activityDisable(kindConcurrentKernel);
+}
+
+bool Cupti::resume() noexcept { return functions_.activityEnable(kindConcurrentKernel) == success; }
+
 } // namespace mneme::device::cuda

@@ -27,6 +27,11 @@ public:
   /// record of it exists.
   std::optional<uint64_t> lastKernelNs(CUdevice device, const LaunchShape& shape) noexcept;
 
+  /// Records no kernels until resume(): recording them and reading counters disturb each other.
+  void pause() noexcept;
+  /// Returns whether kernels are recorded again.
+  bool resume() noexcept;
+
 private:
   explicit Cupti(const CuptiFunctions& functions);
   struct Kernel {

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,24 +59,62 @@ bool bind(const DynamicLibrary& library, CuptiFunctions& functions) {
          find(functions.getResultString, "cuptiGetResultString") &&
          find(functions.activityRegisterCallbacks, "cuptiActivityRegisterCallbacks") &&
          find(functions.activityEnable, "cuptiActivityEnable") &&
+         find(functions.activityDisable, "cuptiActivityDisable") &&
          find(functions.activityFlushAll, "cuptiActivityFlushAll") &&
          find(functions.activityGetNextRecord, "cuptiActivityGetNextRecord");
 }
 
-/// Opened libraries stay open: CUPTI hooks itself into the driver.
-const CuptiFunctions* openAt(const std::string& path) {
+/// Stays open: CUPTI hooks itself into the driver.
+struct OpenCupti {
+  DynamicLibrary library;
+  std::string path;
+  uint32_t version = 0;
+  CuptiFunctions functions{};
+};
+
+OpenCupti* openAt(const std::string& path) {
   try {
-    auto* library = new DynamicLibrary(DynamicLibrary::open(path));
-    auto* functions = new CuptiFunctions{};
-    uint32_t version = 0;
-    if (bind(*library, *functions) && functions->getVersion(&version) == 0) {
-      log(LogLevel::Debug,
-          "kernel times come from CUPTI " + std::to_string(version) + " (" + path + ")");
-      return functions;
-    }
+    auto found = std::make_unique<OpenCupti>(DynamicLibrary::open(path), path);
+    if (bind(found->library, found->functions) && found->functions.getVersion(&found->version) == 0)
+      return found.release();
   } catch (const Error&) { // not here
   }
   return nullptr;
+}
+
+/// Returns null if none is installed.
+const OpenCupti* openCupti() {
+  static const OpenCupti* const opened = []() -> OpenCupti* {
+    std::error_code ignored;
+    for (const fs::path& directory : searchDirectories())
+      for (const char* name : names)
+        if (fs::exists(directory / name, ignored))
+          if (OpenCupti* found = openAt(directory / name))
+            return found;
+    for (const char* name : names)
+      if (OpenCupti* found = openAt(name))
+        return found;
+    return nullptr;
+  }();
+  return opened;
+}
+
+CounterFunctions bindCounters(const OpenCupti& cupti) {
+  CounterFunctions functions;
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
+        cupti.library.findSymbol(name));
+    if (!function)
+      throw Error(ErrorCode::BackendUnavailable,
+                  "the CUPTI at '" + cupti.path +
+                      "' cannot read hardware counters in the way that " + "mneme uses (it lacks " +
+                      name + "); that of CUDA 12.6 and newer can");
+  };
+#define MNEME_CUPTI_FUNCTION(member, name, structure) find(functions.member, #name);
+#include "runtime/devices/cuda/cupti_counter_functions.def"
+#undef MNEME_CUPTI_FUNCTION
+  functions.getResultString = cupti.functions.getResultString;
+  return functions;
 }
 
 } // namespace
@@ -89,17 +128,28 @@ const CuptiFunctions* cuptiFunctions() {
         "kernel times come from events: another tool drives this process (" + tool + ")");
     return nullptr;
   }
-  std::error_code ignored;
-  for (const fs::path& directory : searchDirectories())
-    for (const char* name : names)
-      if (fs::exists(directory / name, ignored))
-        if (const CuptiFunctions* functions = openAt(directory / name))
-          return functions;
-  for (const char* name : names)
-    if (const CuptiFunctions* functions = openAt(name))
-      return functions;
-  log(LogLevel::Info, "kernel times come from events: no CUPTI is installed");
-  return nullptr;
+  const OpenCupti* found = openCupti();
+  if (!found) {
+    log(LogLevel::Info, "kernel times come from events: no CUPTI is installed");
+    return nullptr;
+  }
+  log(LogLevel::Debug,
+      "kernel times come from CUPTI " + std::to_string(found->version) + " (" + found->path + ")");
+  return &found->functions;
+}
+
+const CounterFunctions& counterFunctions() {
+  if (const std::string tool = drivingTool(); !tool.empty())
+    throw Error(ErrorCode::BackendUnavailable,
+                "hardware counters cannot be read: another tool drives this process (" + tool +
+                    ")");
+  const OpenCupti* found = openCupti();
+  if (!found)
+    throw Error(ErrorCode::BackendUnavailable,
+                "hardware counters cannot be read: no CUPTI is installed; it comes with the CUDA "
+                "toolkit, or 'pip install nvidia-cuda-cupti'");
+  static const CounterFunctions functions = bindCounters(*found);
+  return functions;
 }
 
 } // namespace mneme::device::cuda

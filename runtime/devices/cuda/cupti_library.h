@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "runtime/devices/cuda/cupti_counter_types.h"
 #include "runtime/devices/cuda/driver_types.h"
 
 namespace mneme::device::cuda {
@@ -16,6 +18,7 @@ struct CuptiFunctions {
   int (*getResultString)(int result, const char** text);
   int (*activityRegisterCallbacks)(GiveBuffer give, TakeBuffer take);
   int (*activityEnable)(int kind);
+  int (*activityDisable)(int kind);
   int (*activityFlushAll)(uint32_t flag);
   int (*activityGetNextRecord)(uint8_t* buffer, size_t validBytes, void** record);
 };
@@ -24,5 +27,17 @@ struct CuptiFunctions {
 /// stays open for the rest of the process. Returns null if there is none or it is not wanted, and
 /// logs the reason at level info.
 const CuptiFunctions* cuptiFunctions();
+
+/// CUPTI's functions that read hardware counters.
+struct CounterFunctions {
+#define MNEME_CUPTI_FUNCTION(member, name, structure) int (*member)(structure * params) = nullptr;
+#include "runtime/devices/cuda/cupti_counter_functions.def"
+#undef MNEME_CUPTI_FUNCTION
+  int (*getResultString)(int result, const char** text) = nullptr;
+};
+
+/// Returns those of the same CUPTI. \throws Error{BackendUnavailable} if there is none, if it is an
+/// older one without them, or if another tool controls the process.
+const CounterFunctions& counterFunctions();
 
 } // namespace mneme::device::cuda

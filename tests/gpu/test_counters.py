@@ -1,0 +1,108 @@
+"""Hardware counters: read beside a replay, searched by, and the same as NVIDIA's profiler reads."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpu.support import DEVICE, IS_GPU, launches, mneme, replay, run_command
+
+BYTES = "dram__bytes.sum"
+INSTRUCTIONS = "sm__inst_executed.sum"
+# As many as take several passes.
+MORE = (
+    "sm__cycles_elapsed.max",
+    "lts__t_sectors.sum",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+)
+
+
+def counted(
+    recording: Callable[[str], Path], name: str, *counters: str, passes: str = "default<O3>"
+) -> dict[str, Any]:
+    """Replay the first launch of an example; skips where the driver does not let anybody count."""
+    path, record_id = next(launches(recording(name)))
+    done = replay(path, record_id, "-it", "20", "--counters", ",".join(counters), passes)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)["Result"]
+    if "administrators" in result["counters_error"]:
+        assert result["counters_error"] in " ".join(done.stderr.split())
+        pytest.skip(result["counters_error"])
+    return result
+
+
+@pytest.mark.usefixtures("only_gpu")
+def test_counters_are_read_beside_the_times(
+    recording: Callable[[str], Path], record_property: Callable[[str, object], None]
+) -> None:
+    names = (BYTES, INSTRUCTIONS, *MORE)
+    with_counters = counted(recording, "stencil2d", *names)
+    assert with_counters["counters_error"] == ""
+    assert list(with_counters["counters"]) == sorted(names)
+    assert all(value > 0 for value in with_counters["counters"].values())
+    assert with_counters["counters"][MORE[2]] <= 100
+    assert (with_counters["result_class"], with_counters["timer"]) == ("exact", "cupti")
+    assert with_counters["iterations_used"] == 20
+    record_property("counters of stencil2d", with_counters["counters"])
+
+
+@pytest.mark.usefixtures("only_gpu")
+def test_the_same_code_on_the_same_memory_counts_the_same(
+    recording: Callable[[str], Path],
+) -> None:
+    first, second = (counted(recording, "stencil2d", INSTRUCTIONS) for _ in range(2))
+    assert first["counters"] == second["counters"]
+    slow = counted(recording, "stencil2d", INSTRUCTIONS, passes="default<O0>")
+    assert slow["counters"][INSTRUCTIONS] > first["counters"][INSTRUCTIONS]
+
+
+def test_counters_that_there_are_not_are_named(recording: Callable[[str], Path]) -> None:
+    wrong = counted(recording, "vector_add", "nonsense__bytes.sum")
+    assert wrong["verified"]
+    assert wrong["counters"] == {}
+    expected = "has no hardware counter 'nonsense__bytes.sum'" if IS_GPU else "no hardware counters"
+    assert expected in wrong["counters_error"]
+
+
+def test_a_search_by_a_counter(recording: Callable[[str], Path], tmp_path: Path) -> None:
+    place = ("-rdb", recording("vector_add"), "--results-dir", tmp_path, "--device", DEVICE)
+    search = ("--objective", INSTRUCTIONS, "--trials", "8", "--seed", "1", "--launch-dim", "none")
+    done = mneme("tune", *place, *search)
+    if not IS_GPU or "administrators" in done.stderr:
+        assert done.returncode == 3
+        assert f"--objective is '{INSTRUCTIONS}', but" in " ".join(done.stderr.split())
+        return
+    assert done.returncode == 0, done.stderr
+    best = json.loads((tmp_path / "best.json").read_text())
+    built, found = best["values"][INSTRUCTIONS]
+    assert 0 < found <= built
+    lines = (tmp_path / "trials.jsonl").read_text().splitlines()
+    trials = [one for one in map(json.loads, lines) if one["result"]["verified"]]
+    assert found == min(built, *(one["result"]["counters"][INSTRUCTIONS] for one in trials))
+
+
+@pytest.mark.usefixtures("only_gpu")
+def test_the_profiler_of_nvidia_counts_the_same(recording: Callable[[str], Path]) -> None:
+    ncu = shutil.which("ncu") or shutil.which("/usr/local/cuda/bin/ncu")
+    if ncu is None:
+        pytest.skip("Nsight Compute is not installed")
+    ours = counted(recording, "vector_add", INSTRUCTIONS)["counters"][INSTRUCTIONS]
+    path, record_id = next(launches(recording("vector_add")))
+    done = run_command(
+        *(ncu, "--metrics", INSTRUCTIONS, "--csv", "--print-units", "base"),
+        *("-k", "regex:vectorAdd", "-s", "1", "-c", "1"),
+        *(sys.executable, "-m", "mneme", "replay", "-rdb", path, "-rid", record_id),
+        *("--device", DEVICE, "-it", "1", "--warmup", "0", "default<O3>"),
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
+    if not lines:
+        pytest.skip(f"ncu does not count here: {done.stdout[-400:]} {done.stderr[-400:]}")
+    (row,) = csv.DictReader(lines)
+    assert float(row["Metric Value"].replace(",", "")) == ours
