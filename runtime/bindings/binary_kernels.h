@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/embed/blob_set.h"
 #include "runtime/core/embed/device_code.h"
-#include "runtime/core/embed/kernel_blob.h"
 
 namespace mneme::bindings {
 

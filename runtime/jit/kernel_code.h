@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/core/abi/mneme_rt.h"
-#include "runtime/core/embed/kernel_blob.h"
+#include "runtime/core/embed/blob_set.h"
 
 namespace mneme::jit {
 

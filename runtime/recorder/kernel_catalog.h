@@ -15,7 +15,7 @@
 
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/artifact/recording.h"
-#include "runtime/core/embed/kernel_blob.h"
+#include "runtime/core/embed/blob_set.h"
 #include "runtime/recorder/loaded_modules.h"
 #include "runtime/recorder/record_backend.h"
 #include "runtime/recorder/record_settings.h"

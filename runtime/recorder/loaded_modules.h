@@ -11,8 +11,8 @@
 #include <unordered_map>
 
 #include "runtime/core/abi/mneme_rt.h"
+#include "runtime/core/embed/blob_set.h"
 #include "runtime/core/embed/code_image.h"
-#include "runtime/core/embed/kernel_blob.h"
 
 namespace mneme::record {
 

@@ -9,9 +9,9 @@
 #include "runtime/core/artifact/directory.h"
 #include "runtime/core/artifact/snapshot.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/embed/blob_set.h"
 #include "runtime/core/embed/code_image.h"
 #include "runtime/core/embed/device_code.h"
-#include "runtime/core/embed/kernel_blob.h"
 
 namespace mneme::fuzz {
 namespace {

@@ -8,9 +8,9 @@
 #include <exception>
 
 #include "runtime/core/base/file.h"
+#include "runtime/core/embed/blob_set.h"
 #include "runtime/core/embed/containers.h"
 #include "runtime/core/embed/device_code.h"
-#include "runtime/core/embed/kernel_blob.h"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/core/embed/blob_set.h"
 #include "runtime/core/embed/byte_view.h"
 #include "runtime/core/embed/device_code.h"
-#include "runtime/core/embed/kernel_blob.h"
 
 namespace mneme::embed {
 

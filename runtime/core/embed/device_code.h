@@ -24,7 +24,7 @@ struct DeviceKernel {
   std::string name; ///< mangled
   /// In order; nothing if the code does not describe all of them in a known form.
   std::optional<std::vector<DeviceParameter>> parameters;
-  // Machine code tells these; PTX does not.
+  // Known for machine code only, not for PTX.
   std::optional<uint32_t> registers;
   std::optional<uint64_t> staticSharedBytes;
   uint32_t maxThreads = 0; ///< in a block, by the kernel's launch bounds; 0: it has none
@@ -51,7 +51,7 @@ struct DeviceCode {
 /// binary the member it chooses, otherwise the whole. The form is that of this code.
 /// \param architecture  empty: the newest in it
 /// \throws Error{ArtifactCorrupt} for damaged images
-/// \throws Error{Unsupported} if nothing in it is machine code or PTX for this architecture, with
+/// \throws Error{Unsupported} if nothing in it is machine code or PTX for this architecture, naming
 ///         what there is instead (LTO-IR, other architectures)
 DeviceCode readDeviceCode(Bytes image, std::string_view architecture);
 

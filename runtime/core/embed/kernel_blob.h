@@ -3,10 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,34 +71,9 @@ struct KernelBlob {
   static KernelBlob parse(std::span<const std::byte> bytes);
 };
 
-/// All blobs of one fat binary or device image, by kernel name. The bytes may be a fat binary
-/// (magic 0xBA55ED50), an ELF image, or a fat binary wrapper's target; images of several
-/// architectures are all visited and the first blob of each kernel is kept.
-/// Members of an unknown kind are skipped: a binary without our blobs gives an empty result.
-struct BlobSet {
-  std::map<std::string, std::shared_ptr<const KernelBlob>> kernels;
-  std::vector<std::shared_ptr<const KernelBlob>> modules;
-  std::set<std::string> architectures; ///< of all blobs
-};
-/// Adds what another image of the same program has. Modules that are there already stay single: the
-/// image of a unit and the one that all units were linked into have the same.
-void add(BlobSet& all, BlobSet more);
-
-/// `fatbin` points to the fat binary header in memory (the size is in its header).
-/// \throws Error{ArtifactCorrupt} on damaged containers.
-BlobSet readFatBinary(const void* fatbin);
-/// Same, from a bounded buffer (a fat binary or an ELF file), for tests, tools and fuzzing.
-BlobSet readDeviceImage(std::span<const std::byte> bytes);
-
 /// Returns the marked host functions of a program, from the section with their blobs, in order; the
 /// first one if names are equal. Only tools use this.
 /// \throws Error{ArtifactCorrupt} on damaged blobs
 std::vector<KernelBlob> readHostFunctions(std::span<const std::byte> section);
-
-/// Returns the modules to link for `kernel`: its own bitcode, then the bitcode of every module blob
-/// in `set` if the kernel calls functions or uses variables that other units define, or may receive
-/// a pointer to one of their functions.
-std::vector<std::shared_ptr<const KernelBlob>> modulesFor(const BlobSet& set,
-                                                          const std::string& kernel);
 
 } // namespace mneme::embed

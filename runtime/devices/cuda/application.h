@@ -2,7 +2,6 @@
 // and the modules of its kernels. Shared by the recorder and the tuned-kernel JIT.
 #pragma once
 
-#include "runtime/core/base/last_error.h"
 #include "runtime/devices/cuda/cuda_driver.h"
 
 namespace mneme::device::cuda {
@@ -25,8 +24,6 @@ private:
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
   bool isSet_ = false;
 };
-
-using mneme::KeepsLastError; // cudaPeekAtLastError and cudaGetLastError
 
 /// cudaLaunchConfig_t. It has the driver's layout, because the driver's 32-bit shared memory size
 /// is followed by padding; its attributes also have the driver's numbers and layout.

@@ -1,6 +1,7 @@
 // Room devices/cuda: the CUDA runtime library that the program has loaded.
 #pragma once
 
+#include "runtime/core/base/last_error.h"
 #include "runtime/devices/cuda/application.h"
 
 namespace mneme::device::cuda {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/core/abi/mneme_rt.h"
-#include "runtime/core/embed/kernel_blob.h"
+#include "runtime/core/embed/blob_set.h"
 #include "runtime/jit/frontend/vendor_runtime.h"
 
 namespace mneme::frontend {

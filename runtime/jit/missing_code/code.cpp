@@ -18,7 +18,7 @@
 #include "runtime/core/base/parallel.h"
 #include "runtime/core/base/sentence.h"
 #include "runtime/core/base/standard_error.h"
-#include "runtime/core/embed/kernel_blob.h"
+#include "runtime/core/embed/blob_set.h"
 #include "runtime/jit/kernel_code.h"
 #include "runtime/jit/missing_code/architectures.h"
 

@@ -8,7 +8,7 @@
 
 #include "runtime/core/abi/carried_ir.h"
 #include "runtime/core/base/error.h"
-#include "runtime/core/embed/kernel_blob.h"
+#include "runtime/core/embed/blob_set.h"
 #include "tests/unit/base/elf_maker.h"
 
 using namespace mneme;

@@ -8,8 +8,8 @@
 #include "image_maker.h"
 #include "runtime/core/abi/blob_format.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/embed/blob_set.h"
 #include "runtime/core/embed/containers.h"
-#include "runtime/core/embed/kernel_blob.h"
 #include "runtime/core/embed/member_compression.h"
 
 using namespace mneme;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/core/embed/kernel_blob.h"
+#include "runtime/core/embed/blob_set.h"
 #include "runtime/emulator/executor/executor.h"
 #include "runtime/emulator/runtimes/core/status.h"
 

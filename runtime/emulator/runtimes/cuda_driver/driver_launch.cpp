@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/core/abi/cpu_driver_services.h"
+#include "runtime/devices/cuda/application.h"
 #include "runtime/emulator/runtimes/core/exported.h"
 #include "runtime/emulator/runtimes/core/types.h"
 #include "runtime/emulator/runtimes/cuda_driver/forward.h"

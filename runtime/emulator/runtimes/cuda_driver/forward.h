@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "runtime/devices/cuda/application.h"
+#include "runtime/core/base/last_error.h"
 #include "runtime/devices/cuda/driver_types.h"
 
 namespace mneme::cpu_runtime::cuda_driver {

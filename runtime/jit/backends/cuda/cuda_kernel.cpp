@@ -4,6 +4,7 @@
 
 #include "runtime/core/abi/variable_names.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/base/last_error.h"
 #include "runtime/devices/cuda/module_loader.h"
 
 namespace mneme::jit {

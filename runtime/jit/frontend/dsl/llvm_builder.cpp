@@ -1,6 +1,7 @@
 // Writes a function of PJ-DSL as LLVM IR: values and memory.
 #include "runtime/jit/frontend/dsl/builder_rules.h"
 #include "runtime/jit/frontend/dsl/llvm_builder_state.h"
+#include "runtime/jit/frontend/dsl/llvm_module.h"
 #include "runtime/jit/frontend/dsl/llvm_words.h"
 
 #include "include/proteus/Frontend/LLVMTypeMap.h"

@@ -1,6 +1,7 @@
 // What differs between targets: calls, mathematics, what a thread of a GPU can ask for.
 #include "runtime/jit/frontend/dsl/builder_rules.h"
 #include "runtime/jit/frontend/dsl/llvm_builder_state.h"
+#include "runtime/jit/frontend/dsl/llvm_module.h"
 #include "runtime/jit/frontend/dsl/llvm_words.h"
 
 #include "include/proteus/Frontend/LLVMTypeMap.h"

@@ -1,5 +1,6 @@
 // Writes a function of PJ-DSL as LLVM IR: blocks, conditions and loops.
 #include "runtime/jit/frontend/dsl/llvm_builder_state.h"
+#include "runtime/jit/frontend/dsl/llvm_module.h"
 #include "runtime/jit/frontend/dsl/llvm_words.h"
 
 #include <string>

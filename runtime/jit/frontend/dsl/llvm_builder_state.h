@@ -1,7 +1,8 @@
 // Room jit/frontend: a function of LLVM IR while it is written.
 #pragma once
 
-#include "runtime/jit/frontend/dsl/llvm_module.h"
+#include "include/proteus/Frontend/LLVMCodeBuilder.h"
+#include "runtime/jit/frontend/dsl/module_text.h"
 
 #include <deque>
 #include <string>

@@ -2,6 +2,7 @@
 #include "runtime/jit/frontend/dsl/builder_rules.h"
 #include "runtime/jit/frontend/dsl/llvm_words.h"
 #include "runtime/jit/frontend/dsl/mlir_builder_state.h"
+#include "runtime/jit/frontend/dsl/mlir_module.h"
 #include "runtime/jit/frontend/dsl/mlir_words.h"
 
 namespace proteus {

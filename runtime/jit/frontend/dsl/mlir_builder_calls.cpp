@@ -1,6 +1,7 @@
 // Calls, mathematics, what a thread of a GPU can ask for.
 #include "runtime/jit/frontend/dsl/builder_rules.h"
 #include "runtime/jit/frontend/dsl/mlir_builder_state.h"
+#include "runtime/jit/frontend/dsl/mlir_module.h"
 #include "runtime/jit/frontend/dsl/mlir_words.h"
 
 #include "runtime/jit/frontend/dsl/llvm_words.h"

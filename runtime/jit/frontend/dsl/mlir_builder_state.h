@@ -5,7 +5,8 @@
 // it goes into a condition of its own, to the end of the region around it.
 #pragma once
 
-#include "runtime/jit/frontend/dsl/mlir_module.h"
+#include "include/proteus/Frontend/MLIRCodeBuilder.h"
+#include "runtime/jit/frontend/dsl/module_text.h"
 
 #include <map>
 #include <set>

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "runtime/devices/cuda/application.h"
+#include "runtime/core/base/last_error.h"
 #include "runtime/recorder/backends/vendor_runtime.h"
 #include "runtime/recorder/global_places.h"
 #include "runtime/recorder/process_facts.h"
@@ -242,7 +242,7 @@ private:
     for (const Runtime& runtime : runtimes_) {
       if (!(runtime.*Member))
         continue;
-      const device::cuda::KeepsLastError keeps(runtime.peek, runtime.clear);
+      const KeepsLastError keeps(runtime.peek, runtime.clear);
       if ((status = (runtime.*Member)(args...)) == 0)
         break;
     }

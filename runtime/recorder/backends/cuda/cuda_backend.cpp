@@ -8,6 +8,7 @@
 
 #include "runtime/core/base/environment.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/base/last_error.h"
 #include "runtime/devices/cuda/application.h"
 #include "runtime/recorder/backends/cuda/cuda_gpu.h"
 #include "runtime/recorder/backends/vendor_runtime.h"
