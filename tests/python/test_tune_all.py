@@ -48,6 +48,8 @@ def tuned(recording: Path, results: Path, **options: Any) -> tuple[dict[str, Any
         make_executor=FakeExecutor(),
     )
     assert session.run() == 0
+    is_written = (results / "proteus_tuned_kernels.json").exists()
+    assert is_written is not options["no_proteus_output"]
     entries = json.loads((results / "all.json").read_text())["instances"]
     by_name = {one["demangled_name"].split("<")[0].split()[-1]: one for one in entries}
     assert len(by_name) == len(entries)
@@ -103,7 +105,7 @@ def test_the_usual_launch_comes_most_often_or_changes_memory_or_takes_longest(
 
 
 def test_its_weight_is_that_of_all(recording: Path, tmp_path: Path) -> None:
-    entries, _ = tuned(recording, tmp_path)
+    entries, _ = tuned(recording, tmp_path, no_proteus_output=False)
     # The executor's baselines take equally long, and the program has 150 launches of one, 50 of the other.
     assert entries["axpby"]["weight"] == pytest.approx(0.75)
 
