@@ -31,7 +31,7 @@ struct ClosurePlace {
   bool operator==(const ClosurePlace&) const = default;
 };
 /// Returns where in its arguments a kernel gets the closures from that it calls with this operator,
-/// in the order of the calls. Works on functions as the front end emits them. What cannot be told
+/// in the order of the calls. Works on functions as the front end emits them. What is unknown
 /// is left out.
 std::vector<ClosurePlace> closurePlaces(const Bitcode& code, llvm::StringRef kernelName,
                                         llvm::StringRef operatorName);

@@ -84,7 +84,7 @@ void remark(llvm::AllocaInst& variable) {
 bool zeroLocals(llvm::Module& module) {
   if (!isDeviceModule(module))
     return false;
-  llvm::SmallVector<llvm::AllocaInst*> unset;      // for sure, as far as can be told
+  llvm::SmallVector<llvm::AllocaInst*> unset;      // certainly, as far as is known
   llvm::SmallVector<llvm::AllocaInst*> candidates; // for a trial
   for (llvm::Function& function : module)
     if (!function.isDeclaration() && !isLibraryFunction(function))

@@ -114,7 +114,7 @@ template <class T> bool annotate(T* ptr, Metadata metadata = {}) {
 }
 
 /// Attaches `metadata` to `bytes` bytes from `begin` on, anywhere in an allocation, until it is
-/// freed. Annotating the same bytes again replaces it; what is said about the whole allocation
+/// freed. Annotating the same bytes again replaces it; metadata of the whole allocation
 /// holds for the rest of it. Bytes that are in no allocation, that are not a whole number of
 /// elements or that overlap other annotated bytes are left out with a message of the recorder.
 inline bool annotate(const void* begin, std::size_t bytes, Metadata metadata) {

@@ -79,7 +79,7 @@ def plugin_files(files: Iterable[str]) -> str:
 
 
 def present_plugins(plugins: str) -> str:
-    """Return a configuration's plugins with the hash of the present content where none is said."""
+    """Return a configuration's plugins with the present content's hash where they have none."""
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     def told(one: str) -> str:
@@ -133,7 +133,7 @@ def assembler_option(option: str) -> str:
 
 
 def taken_texts(told: Mapping[str, Iterable[str] | None]) -> dict[str, str]:
-    """Return the values of CODE_TEXTS by key, of what repeated options said.
+    """Return the values of CODE_TEXTS by key, from options that may be repeated.
 
     Raises:
         InvalidArgument: As `plugin_files`, `compiler_text` and `assembler_option`, and for an

@@ -82,7 +82,7 @@ class dim3(ctypes.Structure):
         return (dim3, (self.x, self.y, self.z))
 
 
-# What is said of a field beside its type. Switches are fields that are true or false.
+# Metadata of fields. Switches are fields that are true or false.
 _ONLY_WITH = "only with"
 """The switch without which the field has no effect."""
 _CODE_ONLY_WITH = "code only with"
@@ -179,7 +179,7 @@ class ExperimentConfiguration(CodeKnobs):
         return values
 
     def launch_text(self) -> str:
-        """Return the configuration as JSON for the runtime, which is not told what has no effect.
+        """Return the configuration as JSON for the runtime, without values that have no effect.
 
         Scripts compute `max_threads` even where launch bounds are off, as any number, and draw
         switches as 0 or 1.

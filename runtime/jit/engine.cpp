@@ -484,7 +484,7 @@ void Engine::fail(Binary& binary, const char* doing, const std::exception& error
 
 void Engine::fail(Binary& binary, const char* doing, const char* why) noexcept {
   ++counters_.failed;
-  try { // said before anybody goes on
+  try { // reported before a waiting thread continues
     const bool isTuned = !binary.kernel().isOwn(binary.variant());
     const std::string what = std::string("cannot be ") + doing + (isTuned ? " as tuned" : "");
     warn("kernel '" + binary.kernel().label() +

@@ -195,7 +195,7 @@ void Engine::warnOfOtherDevices(Kernel& kernel, const std::string& arch) const {
   const std::string archs = otherArchs(kernel.variants(), arch);
   if (archs.empty())
     return;
-  kernel.setServed(); // this is said
+  kernel.setServed(); // so that the warning comes once
   warn("tuned kernel '" + kernel.code().name + "' is not used on '" + arch +
            "': the file has it for " + archs + " only; it runs as it was built",
        "'" + kernel.code().name + "'");

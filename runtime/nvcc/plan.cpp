@@ -182,7 +182,7 @@ private:
             "-D__CUDACC_VER_BUILD__=" + version.substr(second + 1)};
   }
 
-  /// The same for a source of each language: what is said of the language, and the source.
+  /// The same for a source of each language: options for the language, then the source.
   Words sourceWords(const Entry& entry, Kind kind) const {
     Words words;
     if (kind != Kind::C && !settings_.standard.empty())

@@ -63,7 +63,7 @@ public:
 
 private:
   void readUnknown(const Item& item) {
-    // Whether unknown options are forwarded may be said behind them.
+    // An option behind them may still have unknown options forwarded.
     settings_.line.push_back({{item.text}, {}, {}});
     if (unknown_.empty() && !forwards_)
       unknown_ = item.text;

@@ -203,7 +203,7 @@ bool hasOff(const GraphBody& body) {
   });
 }
 
-/// Whether a graph in a graph has nodes that its copy cannot be told about.
+/// Whether a graph in a graph has nodes whose state its copy cannot be given.
 bool isSpecial(const GraphNode& node) {
   return node.isOff || node.isReplaced || node.isWanted ||
          (node.child && std::ranges::any_of(node.child->order,

@@ -19,7 +19,7 @@ template <typename Follow> int watchExec(void* exec, const Next& next, const Fol
     return status;
   try {
     follow(*graph);
-  } catch (const std::exception&) { // said when the graph is launched
+  } catch (const std::exception&) { // reported when the graph is launched
     graph->lose();
   }
   return status;

@@ -25,13 +25,13 @@ std::atomic<Session*> theSession{nullptr};
 /// Freed device memory kept for reuse; libraries that allocate past us need the rest.
 constexpr uint64_t kIdleBytesKept = 1ull << 30;
 
-// Instances of a kernel that passed before the first that is recorded, and are still counted.
+// Most instances of a kernel that are counted although they came before the first recorded one.
 constexpr size_t kMostPassed = 65'536;
 
 constexpr size_t kMostLabels = 32; ///< of one launch
 
-// How long threads are kept waiting, when nothing gets on, for a recording that may wait for them.
-/// For a call of another thread that never ends, say because a jump has left it.
+// How long a recording waits to be alone when another thread's call does not end (a jump may have
+// left it). Stuck: the recording before this one waited in vain.
 constexpr std::chrono::seconds kCallPatience{15}, kStuckPatience{1};
 
 /// Returns the labels that the calling thread is in, the outermost first.
@@ -220,7 +220,7 @@ Session::Attempt Session::decide(const mneme_launch& launch, const LaunchTraits*
     if (state.instances.size() < kMostPassed)
       state.instances[attempt.dynamicHash] = {Fate::Passed, 1};
   } else if (uint64_t& recorded = state.recorded[shape.entry];
-             // Each of several shapes gets its part, one at least.
+             // Each of several shapes gets its part, at least one.
              recorded < shape.share(settings_.maxRecordings)) {
     ++recorded;
     KernelState::Instance& instance = state.instances[attempt.dynamicHash];
@@ -241,7 +241,8 @@ void Session::settle(const Attempt& attempt, Fate fate, bool mayRetry) {
     state.instances[attempt.dynamicHash].fate = fate;
 }
 
-/// Stays behind when the thread jumps.
+/// Notes the launch that is being recorded. If the thread leaves it by a jump, the note stays
+/// (settleLeft()).
 class Session::UnderWay {
 public:
   UnderWay(Session& session, const Attempt& attempt) : session_(session) {
@@ -270,7 +271,7 @@ void Session::count(Attempt& attempt) {
   ++attempt.info->state->launches;
 }
 
-/// A recording whose thread has jumped out of it.
+/// Ends a recording that its thread has left by a jump.
 void Session::settleLeft() {
   if (!underWay_)
     return;
@@ -313,7 +314,7 @@ int Session::pass(Attempt& attempt, const mneme_launch& launch) {
   return mneme_rt_call_vendor(&launch);
 }
 
-/// A launch that was decided about.
+/// Makes a launch after it was decided whether it is recorded.
 int Session::make(Attempt& attempt, const mneme_launch& launch) {
   try {
     if (attempt.isRecorded)
@@ -400,7 +401,7 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
   return true;
 }
 
-/// The bytes may still be on their way.
+/// Hands a draft to the writer once its content has left the device.
 void Session::submitLater(const Attempt& attempt, DeviceAccess& access,
                           artifact::InstanceDraft draft) {
   // Before the launch returns: from then on the process may be killed any time.

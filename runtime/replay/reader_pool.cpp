@@ -20,7 +20,7 @@ ReaderPool::ReaderPool(const std::vector<UploadPiece>& pieces, const PieceInspec
   try {
     for (unsigned i = 0; i < readers; ++i)
       threads_.emplace_back([this] { readAll(); });
-  } catch (const std::system_error&) { // no more threads to be had: fewer do the same work
+  } catch (const std::system_error&) { // no more threads can be started: fewer do the work
   }
 }
 

@@ -13,8 +13,8 @@ namespace mneme::replay {
 namespace {
 
 constexpr uint64_t kChunk = artifact::kChunkBytes;
-/// Bytes of different blocks are told apart by words: a sum of which some terms are missing can
-/// have some bytes of the whole sum, and some of what was there before.
+/// Memory is compared in words, not bytes: a sum that lacks some terms can share some bytes with
+/// the whole sum, and others with what was there before.
 constexpr uint64_t kWord = 8;
 
 bool isSame(const artifact::Dim3& a, const artifact::Dim3& b) {
@@ -103,8 +103,8 @@ TrimReference Trim::takeReference(const artifact::Dim3& grid) {
   return reference;
 }
 
-/// Whether each word that the smaller grid left is what the whole grid left, or what was there
-/// before; Whole if all are the former where the smaller grid changed anything.
+/// Compares what the smaller grid left with the whole grid's result. Whole: every word it changed
+/// is as the whole grid left it; None: some word is neither that nor what was there before.
 Trim::Impl::Part Trim::Impl::partOfWhole() const {
   if (!session.image->moves().isEmpty())
     return Part::None; // content of this process cannot be written into a recording

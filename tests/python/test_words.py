@@ -26,6 +26,9 @@ IS_NO = re.compile(
     r"(?!(?:longer|more|less|larger|smaller|newer|older|slower|faster)\b)",
     re.IGNORECASE,
 )
+# What is logged, reported, returned or given is not "said" or "told".
+SAID = re.compile(r"\b(?:said|told(?! apart))\b(?!:)")
+PRODUCT = ("runtime", "passes", "include", "python")
 # What a C++ file consists of; anything between these is code.
 PIECE = re.compile(
     r'R"(?P<end>[^\s()\\]{0,16})\((?P<raw>.*?)\)(?P=end)"'
@@ -150,6 +153,17 @@ def test_sentences_begin_with_what_they_are_about(room: str) -> None:
         for name, words in read(room, r"\b(?:Of|Who|whoever|Whoever) ")
         for comment in words.comments
         if (found := INVERTED.search(comment))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("room", PRODUCT)
+def test_comments_use_the_exact_verb(room: str) -> None:
+    found = [
+        f"{name}: {comment[max(0, found.start() - 60) : found.end() + 60]}"
+        for name, words in read(room, SAID.pattern)
+        for comment in words.comments
+        if (found := SAID.search(comment))
     ]
     assert found == []
 

@@ -13,8 +13,8 @@ struct IRFunction {
   IRType ReturnType;
   std::vector<IRType> ArgTypes;
   bool IsKernel = false;
-  int MaxThreads = 0; ///< of a block, 0: not said
-  int MinBlocks = 0;  ///< per multiprocessor, 0: not said
+  int MaxThreads = 0; ///< of a block, 0: not given
+  int MinBlocks = 0;  ///< per multiprocessor, 0: not given
 };
 
 } // namespace proteus

@@ -1,4 +1,4 @@
-// Questions about C++ types that the embedded language asks.
+// Which C++ types the embedded language accepts, and as what.
 #pragma once
 
 #include <type_traits>
@@ -7,7 +7,7 @@ namespace proteus {
 
 template <typename T> class Var;
 
-/// What is computed with: the type without reference and const.
+/// The type of a value: without reference and const.
 template <typename T> using ValueOf = std::remove_cv_t<std::remove_reference_t<T>>;
 
 /// Types of scalar variables.
@@ -18,7 +18,7 @@ inline constexpr bool IsScalar =
 
 namespace detail {
 
-/// How `T` takes part in an expression: as variable, as constant of C++, or not at all.
+/// How `T` takes part in an expression: as a variable, as a C++ constant, or not at all.
 template <typename T> struct OperandTraits {
   using Value = T;
   static constexpr bool IsOperand = IsScalar<T>;
@@ -45,7 +45,7 @@ template <typename T> inline constexpr bool IsOperand = detail::OperandTraits<T>
 /// A scalar variable.
 template <typename T> inline constexpr bool IsScalarVar = detail::OperandTraits<T>::IsVar;
 
-/// Two operands that make an expression of the embedded language: one at least is a variable.
+/// Two operands that make an expression of the embedded language: at least one is a variable.
 template <typename L, typename R>
 inline constexpr bool AreOperands =
     IsOperand<L> && IsOperand<R> && (IsScalarVar<L> || IsScalarVar<R>);

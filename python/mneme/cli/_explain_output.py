@@ -143,7 +143,7 @@ class _Text:
             return
         _heading(title)
         shown = rows if self.shows_all else rows[:_MOST_REMARKS]
-        # The most important place first; what is said of one place stays together.
+        # The most important place first; remarks about one place stay together.
         first = {row.place: number for number, row in reversed(list(enumerate(shown)))}
         ordered = sorted(shown, key=lambda row: first[row.place])
         for place, ones in groupby(ordered, key=lambda row: row.place):

@@ -32,7 +32,7 @@ _POLL_SECONDS = 0.2
 
 
 class CompareListener:
-    """Is told how a comparison goes; this one does not listen."""
+    """Receives how a comparison goes; this one ignores it."""
 
     def started(self, total: int, known: int, rounds: int, devices: Sequence[str]) -> None:
         """So many launches, of which so many have a result; rounds of each; the devices."""
@@ -56,7 +56,7 @@ def run_comparison(
     Args:
         cases: The launches.
         options: What is compared, and how.
-        listener: Is told how it goes.
+        listener: Receives how it goes.
         make_executor: Makes what compiles and replays, of devices, directory for logs and options.
 
     Raises:
@@ -213,7 +213,7 @@ class _Run:
                 self._measure_on(number, prepared)
         except MnemeError as error:
             self._problems[number] = error
-        except Exception as error:  # noqa: BLE001 - a thread's end has to be told
+        except Exception as error:  # noqa: BLE001 - the thread that waits raises it
             self._problems[number] = InternalError(f"{type(error).__name__}: {error}")
         finally:
             with self._changed:

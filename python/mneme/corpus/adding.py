@@ -42,7 +42,7 @@ class Added:
     is_new: bool
     """False if the same recording of the same program was there."""
     is_relabelled: bool = False
-    """True if it was there with other labels, which are those that were said now."""
+    """True if it was there with other labels, which are replaced by the new ones."""
     shared_files: int
     """Files whose content was there; they take no space."""
     shared_bytes: int
@@ -56,12 +56,12 @@ def add_recording(corpus: str | Path, recording: str | Path, labels: Labels) -> 
     """Add a recording; the corpus is made if there is none.
 
     Its files are copied and checked. Those whose content the corpus has become hard links. Adding a
-    recording again repairs what was damaged of it, and changes the labels that are said.
+    recording again repairs what was damaged of it, and changes the labels that are given.
 
     Args:
         corpus: The corpus, a directory.
         recording: A recording directory, or a record in one.
-        labels: What the corpus shall say of it; the GPU is taken from the recording if not said.
+        labels: Its labels in the corpus; the GPU is taken from the recording if not given.
 
     Raises:
         NotFound: If there is no such recording, or nothing in it.

@@ -33,7 +33,7 @@ MANIFEST_MEMBER: Final = f"{TOP}/{MANIFEST_NAME}"
 _FILE_MODE: Final = 0o644
 _MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _LEVEL: Final = 12
-# Equal content is found over this distance; what is more, other decompressors refuse unless told.
+# Equal content is found over this distance. Other decompressors need an option for a larger one.
 _WINDOW_LOG: Final = 27
 
 

@@ -41,7 +41,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """What a replay said."""
+    """The outcome of a replay."""
 
     is_verified: bool
     reason: str

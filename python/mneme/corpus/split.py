@@ -1,4 +1,4 @@
-"""Which programs are for training and which for testing: told by their names alone."""
+"""Divides programs into those for training and those for testing, by their names alone."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def code_rows(
         results: Results directories; the records they name are added where they are.
         program: What rows call the program, whatever it is.
         embedder: Makes embeddings; None: there are none.
-        tell: Is told about code that cannot be read, which is left out.
+        tell: Receives a sentence about code that cannot be read, which is left out.
     """
     seen: set[tuple[str, str]] = set()
     for one in _all_code(records, results, tell):

@@ -164,7 +164,7 @@ class _Results:
             raise ArtifactCorrupt(f"'{place}' holds no baseline: {error}") from error
 
     def _gain(self, number: int) -> Row:
-        """Return what the last rounds said of a trial, if it was in them."""
+        """Return the gain that the last rounds measured for a trial, if it was in them."""
         standings = [self._best, self._best.get("contender"), self._best.get("same_launch")]
         for one in standings:
             if isinstance(one, Mapping) and one.get("trial") == number:

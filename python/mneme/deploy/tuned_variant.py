@@ -363,7 +363,7 @@ class TunedVariant(FixedCodeKnobs):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, weight: float = 0) -> TunedVariant:
-        """Read a variant; `weight` is the one that is not said."""
+        """Read a variant; `weight` is that of a variant without one."""
         said = said_in(data)
         told = {one.name: said[one.key] for one in _KEYS if one.key in said}
         told.setdefault("pipeline", f"default<O{remark(said.get('OptLevel'), '3')}>")

@@ -71,7 +71,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
     Attributes:
         left_out: Why a process cannot measure, by host or address.
         nodes: What each host has done.
-        news: What is to be told of workers that joined a Dask cluster late.
+        news: Messages about workers that joined a Dask cluster late.
         can_pin: Whether `worker` selects the process that runs a configuration: no, the pool does.
     """
 

@@ -45,7 +45,7 @@ class News:
             self._joined.append(f"{more} of {host} joined and can measure")
 
     def tell(self) -> None:
-        """Tell what was not told yet, in this thread."""
+        """Report what was not reported yet, in this thread."""
         while self._left_out:
             self.warn(self._left_out.popleft())
         while self._joined:

@@ -63,17 +63,17 @@ class _SaysItself:
     """Base of checks that the user defines: nothing is learned from outputs."""
 
     def learn(self, output: bytes) -> bool:
-        """Return False: the user has said what may differ."""
+        """Return False: the user's check decides what may differ."""
         del output
         return False
 
     def learn_slower(self, output: bytes, wrong: bytes) -> bool:
-        """Return False: the user has said what is a result."""
+        """Return False: the user's check decides what is a result."""
         del output, wrong
         return False
 
     def may_be_a_time(self, output: bytes) -> bool:
-        """Return False: the user has said what is a result."""
+        """Return False: the user's check decides what is a result."""
         del output
         return False
 

@@ -28,7 +28,7 @@ class Parameter:
     """One sentence."""
 
     default: str | int | float | bool
-    """Used when nothing is said."""
+    """Used if no value is given."""
 
     choices: tuple[str, ...] = ()
     """What is allowed; empty: anything of the type."""

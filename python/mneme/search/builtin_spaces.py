@@ -218,7 +218,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
         self._made = self._make_dimensions()
 
     def _mneme_lists(self, sample: Sample) -> bool:
-        """Whether a member is listed: numbers of blocks that cover the threads are said as 0."""
+        """Whether a member is listed: a number of blocks that covers the threads is listed as 0."""
         is_covering = sample.config.grid == grid_of(self.launch, sample.config.block)
         return not sample.params["blocks"] or not is_covering
 

@@ -108,7 +108,7 @@ class SearchSpace(ABC):
     def sample_optuna(self, study: Study) -> tuple[ExperimentConfiguration, Trial]:
         """Return a member that the study's sampler suggests, and its trial.
 
-        What violates the constraints is told to the study as pruned, and the next one is asked for.
+        Members that violate the constraints are reported as pruned, and the study is asked again.
 
         Raises:
             InvalidArgument: If no member was found, or the space's own functions failed.

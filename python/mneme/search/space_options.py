@@ -1,4 +1,4 @@
-"""What the built-in search spaces are told: presets, and options that override them."""
+"""Options of the built-in search spaces: presets, and what overrides them."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ class SpaceOptions(SearchedCodeTexts, SearchedCodeNumbers):
 
     @property
     def axes(self) -> str:
-        """Axes in which blocks change; a preset without launches keeps them, unless told."""
+        """Axes in which blocks change; a preset without launches changes none by default."""
         varies = PRESETS[self.preset].launch or self.launch_dim != "auto"
         return self.launch_dim if varies else "none"
 

@@ -323,6 +323,6 @@ def _file_name(kernel: str) -> str:
 
 
 def default_directory(database: str | Path) -> Path:
-    """Return where results of several searches go if nothing is said."""
+    """Return where results of several searches go by default."""
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - people read it
     return Path("mneme-tune-results") / f"{Path(database).name or 'all'}-{stamp}"

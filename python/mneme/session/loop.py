@@ -236,7 +236,7 @@ class SearchLoop:
             self._end_hanging(_HANG_SECONDS, _HANG_FACTOR)
 
     def _keep_finished(self) -> None:
-        """Store results that came while something else ended the search; nobody is told."""
+        """Store results that came while something else ended the search, without reporting them."""
         while not self._finished.empty():
             candidate, future = self._finished.get()
             if self._in_flight.pop(candidate.config.key(), None) is None:

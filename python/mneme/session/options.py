@@ -46,7 +46,7 @@ _SMALLEST_EARLY_STOP = 1.0
 
 @dataclass(kw_only=True)
 class TuneOptions(SearchedCodeTexts, SearchedCodeFiles, SearchedCodeNumbers):
-    """Everything a tuning session can be told: the one list, for the command line and for files."""
+    """The options of a tuning session: the one list, for the command line and for files."""
 
     record_database: str | Path = option(
         "",
@@ -370,8 +370,8 @@ class TuneOptions(SearchedCodeTexts, SearchedCodeFiles, SearchedCodeNumbers):
     def may_hold_secrets(self) -> bool:
         """Whether files with these options are for their owner alone.
 
-        Passwords in addresses are left out of them, but what else is in a database's URL, and what
-        a space of the user's own is told, only the user knows.
+        Passwords in addresses are left out of them, but what else is in a database's URL, and in
+        the options of a user's own space, only the user knows.
         """
         return "://" in (self.optuna_storage or "") or bool(self.space_arg)
 

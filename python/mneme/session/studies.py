@@ -269,7 +269,7 @@ class AutoSearch(OptunaSearch):
 
     A shared study keeps each trial, and the sampler learns from there what all processes found. One
     that is not shared keeps none, since a trial of Optuna takes as long as all the rest: then the
-    sampler is asked, and its portfolio told, without the study.
+    sampler is asked, and its portfolio informed, without the study.
     """
 
     def __init__(

@@ -65,7 +65,7 @@ class TrimOptions:
     keeps_grid: bool = False
     """Whether the launch keeps its grid."""
     on_progress: Callable[[Progress], None] = lambda _: None
-    """Is told before each trial."""
+    """Called before each trial."""
 
 
 @dataclass(kw_only=True)

@@ -50,7 +50,7 @@ def accesses_in(assembly: str) -> dict[str, int]:
 
 
 def _described(operation: str, modifiers: str) -> tuple[str, int]:
-    """Return the kind of memory, and the bytes of one thread; 0: not said."""
+    """Return the kind of memory, and the bytes of one thread; 0: unknown."""
     parts = [one.partition("::")[0] for one in modifiers.split(".") if one]
     space = next((one for one in parts if one in _SPACES), "generic")
     if operation.endswith("matrix"):  # of whole warps

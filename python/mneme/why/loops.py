@@ -33,7 +33,7 @@ class LoopGroup:
 
     @property
     def texts(self) -> list[str]:
-        """What is said of the loops of each build."""
+        """The description of the loops of each build."""
         return [_joined(one) for one in self.loops]
 
     @property

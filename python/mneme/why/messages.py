@@ -7,9 +7,9 @@ import re
 __all__ = ["AS_ASKED", "plain_message"]
 
 AS_ASKED = "as an attribute asks"
-"""The end of what is said of functions that the source itself wants inlined."""
+"""The end of remarks about functions that the source itself wants inlined."""
 
-# Where inlining happened is said by the place of the remark.
+# The place of the remark is where inlining happened.
 _CALL_SITE = re.compile(r" at callsite [^;]*;?$")
 _ALWAYS = re.compile(r"with \(cost=always\): always inline attribute$")
 # The price of what was done differs where nothing else does.

@@ -41,7 +41,7 @@ def limits_text(build: Build, target: str) -> str:
 
 
 def unknown_sentences(why: Why) -> list[str]:
-    """Return what is not told, and why."""
+    """Return what is unknown, and why."""
     told = [_ROOFLINE]
     if all(one.statistics is None for one in why.builds):
         told.append(

@@ -34,7 +34,7 @@ public:
       : kernel_(kernel), operator_(callOperator) {}
 
   /// Returns from where in the kernel's arguments `sizeBytes` bytes at `address` + `offset` come
-  /// unchanged, whatever path the kernel took. Empty if that cannot be told.
+  /// unchanged, whatever path the kernel took. Empty if that is unknown.
   std::optional<ArgumentBytes> source(llvm::Value& address, int64_t offset, uint64_t sizeBytes);
 
   /// Calls that hid something from source(); inlining them may help.

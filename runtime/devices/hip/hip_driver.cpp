@@ -196,7 +196,7 @@ bool Driver::isLost(gpu::Status status) const noexcept {
 
 void Driver::raise(gpu::Status status, std::string_view what) const {
   const std::string message = std::string(what) + " failed: " + textOf(status);
-  hipGetLastError(); // an error that was told is not told again to the program around us
+  hipGetLastError(); // the program around us must not get our error again
   switch (static_cast<hipError_t>(status)) {
   case hipErrorOutOfMemory:
     throw Error(ErrorCode::OutOfMemory, message);

@@ -24,7 +24,7 @@ bool uses(Module& module, ArrayRef<size_t> services) {
   });
 }
 
-/// Whether every iteration computes the same, be it inside the loop.
+/// Whether the value is the same in every iteration, even if the loop computes it.
 bool isConstantIn(const Loop& loop, const Value* value, unsigned depth = 0) {
   auto* instruction = dyn_cast<Instruction>(value);
   if (!instruction || !loop.contains(instruction))
@@ -62,8 +62,8 @@ bool isService(const Instruction& instruction, size_t offset) {
   return callee && callee->getName() == kServicePrefix + std::to_string(offset);
 }
 
-/// Functions that stayed functions and read what other threads write, themselves or in one they
-/// call: a loop that is left by what they return waits.
+/// Functions that were not inlined and read what other threads write, directly or in a callee. A
+/// loop whose exit depends on what they return waits.
 class WaitingFunctions {
 public:
   explicit WaitingFunctions(Module& module) {
@@ -197,8 +197,8 @@ private:
   SmallVector<Instruction*> work_;
 };
 
-/// Whether an iteration that does not leave the loop leaves nothing behind but what any number of
-/// them would: only then a thread that goes on iterating has got nowhere.
+/// Whether any number of iterations that stay in the loop have the same effect as one. Only then
+/// does a thread that keeps iterating make no progress.
 bool isIdle(const Loop& loop) {
   static constexpr size_t harmless[] = {
       offsetof(mneme_cpu_services, barrier),   offsetof(mneme_cpu_services, barrier_reduce),
@@ -249,7 +249,7 @@ void callAtEnd(BasicBlock& block, size_t service, const Function& kernel) {
   emit.service(service, emit.getVoidTy(), {context});
 }
 
-/// Lets other threads run while one waits, and says when it has got on.
+/// Lets other threads run while one waits, and reports when its wait is over.
 void makeYield(const WaitingLoop& loop, const Function& kernel) {
   for (BasicBlock* entry : loop.entries)
     callAtEnd(*entry, offsetof(mneme_cpu_services, progress), kernel);

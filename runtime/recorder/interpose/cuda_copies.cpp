@@ -45,8 +45,8 @@ MNEME_TRANSFERS(cudaMemcpyToArray, cudaMemcpyToArray_ptds, void*, size_t, size_t
 MNEME_TRANSFERS(cudaMemcpyToArrayAsync, cudaMemcpyToArrayAsync_ptsz, void*, size_t, size_t,
                 const void*, size_t, int, void*)
 
-// In CUDA 12 these have one parameter more than in CUDA 13, where a failed copy is told. All are
-// handed over as numbers and pointers alike: who was given fewer does not look at the last.
+// In CUDA 12 these have one parameter more than in CUDA 13, the index of a failed copy. All are
+// passed on, whether numbers or pointers: a function with fewer ignores the last.
 MNEME_TRANSFERS(cudaMemcpyBatchAsync, cudaMemcpyBatchAsync_ptsz, void*, void*, size_t*, size_t,
                 void*, size_t*, size_t, void*, void*)
 MNEME_TRANSFERS(cudaMemcpy3DBatchAsync, cudaMemcpy3DBatchAsync_ptsz, size_t, void*, uint64_t,

@@ -8,8 +8,8 @@
 /// returns a status.
 #define MNEME_TRANSFER(name, ...)                                                                  \
   MNEME_TRANSFER_OF(__VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1)(name, __VA_ARGS__)
-/// The same for two functions with the same arguments: one takes the stream of the thread for the
-/// usual one.
+/// The same for two functions with the same arguments; the second uses the per-thread default
+/// stream.
 #define MNEME_TRANSFERS(name, perThread, ...)                                                      \
   MNEME_TRANSFER(name, __VA_ARGS__) MNEME_TRANSFER(perThread, __VA_ARGS__)
 

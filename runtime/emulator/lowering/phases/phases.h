@@ -29,7 +29,7 @@ struct PhaseBarrier {
   unsigned operation = 0;         ///< mneme_cpu_reduce
   bool isOfWarp = false;          ///< lanes meet: `call` is a meeting (meetings.h)
   bool hasFlag = false;           ///< and its flag is asked for
-  mneme_cpu_meeting meeting = {}; ///< what the device is told of it
+  mneme_cpu_meeting meeting = {}; ///< as the image describes it
 };
 
 /// Where the arguments that stand for special registers begin in the kernel's body: the context,
