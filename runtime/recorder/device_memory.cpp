@@ -97,8 +97,9 @@ bool Memory::isInAllocation(uint64_t address) const {
     return false;
   const std::shared_lock lock(mutex_);
   const auto next = live_.upper_bound(address);
-  return next != live_.begin() &&
-         address - std::prev(next)->first < std::prev(next)->second.sizeBytes;
+  return (next != live_.begin() &&
+          address - std::prev(next)->first < std::prev(next)->second.sizeBytes) ||
+         mapped_.contains(address);
 }
 
 bool Memory::isServed(const void* pointer) const {
@@ -198,6 +199,27 @@ void Memory::noteOfGraph(const void* pointer) {
 std::vector<uint64_t> Memory::graphMemory() const {
   const std::shared_lock lock(mutex_);
   return {graphMemory_.begin(), graphMemory_.end()};
+}
+
+uint64_t Memory::placeMapped(uint64_t sizeBytes, uint64_t alignment) {
+  const std::unique_lock lock(mutex_);
+  return options_.makeBackend ? mapped_.place(sizeBytes, alignment) : 0;
+}
+
+void Memory::noteMapped(uint64_t address, uint64_t sizeBytes) {
+  const std::unique_lock lock(mutex_);
+  hasSeenAllocations_ = true;
+  mapped_.note(address, sizeBytes);
+}
+
+void Memory::forgetMapped(uint64_t address, uint64_t sizeBytes) {
+  const std::unique_lock lock(mutex_);
+  mapped_.forget(address, sizeBytes);
+}
+
+MappedMemory Memory::mapped() const {
+  const std::shared_lock lock(mutex_);
+  return mapped_;
 }
 
 bool Memory::isPlaced(uint64_t address) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/core/artifact/recording.h"
+#include "runtime/recorder/mapped_memory.h"
 #include "runtime/recorder/window_allocator.h"
 
 namespace mneme::record {
@@ -65,7 +66,7 @@ public:
   std::optional<Allocation> findExact(const void* pointer) const;
   /// Returns the allocation of the window that contains this address.
   std::optional<Allocation> findServed(const void* inside) const;
-  /// Whether this address is inside of any allocation.
+  /// Whether this address is inside of any allocation, or of memory that the application mapped.
   bool isInAllocation(uint64_t address) const;
   /// Whether an allocation of the window starts here.
   bool isServed(const void* pointer) const;
@@ -97,6 +98,12 @@ public:
   /// the memory exists only until it is freed.
   void noteOfGraph(const void* pointer);
   std::vector<uint64_t> graphMemory() const; ///< its addresses
+  // Memory that the application maps itself: see MappedMemory.
+  uint64_t placeMapped(uint64_t sizeBytes, uint64_t alignment);
+  void noteMapped(uint64_t address, uint64_t sizeBytes);
+  void forgetMapped(uint64_t address, uint64_t sizeBytes);
+  MappedMemory mapped() const;
+
   /// Whether this address is one that allocate() could return.
   bool isPlaced(uint64_t address) const;
 
@@ -163,6 +170,7 @@ private:
   std::set<std::pair<unsigned, unsigned>> sharing_; ///< owner, user
   std::map<uint64_t, Allocation> live_;
   std::set<uint64_t> graphMemory_;
+  MappedMemory mapped_;
   bool isWindowRefused_ = false;
   bool hasSeenAllocations_ = false;
 };

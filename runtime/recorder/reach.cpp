@@ -71,9 +71,10 @@ void SearchHistory::remember(const Region& region, std::span<const Hash128> hash
 }
 
 Reach::Reach(std::vector<Region> candidates, const std::vector<Region>& certain,
-             SearchHistory& history, IsReadable isReadable)
+             SearchHistory& history, IsReadable isReadable, std::set<uint64_t> joints)
     : candidates_(disjoint(std::move(candidates))), ranges_(rangesOf(candidates_)),
-      isSettled_(candidates_.size()), history_(history), isReadable_(std::move(isReadable)) {
+      isSettled_(candidates_.size()), history_(history), isReadable_(std::move(isReadable)),
+      joints_(std::move(joints)) {
   const std::vector<Region> taken = disjoint(certain);
   for (size_t i = 0, next = 0; i < candidates_.size(); ++i) {
     while (next < taken.size() &&
@@ -86,13 +87,29 @@ Reach::Reach(std::vector<Region> candidates, const std::vector<Region>& certain,
     history_.begin(ranges_);
 }
 
-void Reach::reach(size_t index) {
+/// Returns whether the candidate is new, and can be read.
+bool Reach::settle(size_t index) {
   if (isSettled_[index])
-    return;
+    return false;
   isSettled_[index] = true;
   --open_;
-  if (isReadable_(candidates_[index]))
-    found_.push_back(candidates_[index]);
+  if (!isReadable_(candidates_[index]))
+    return false;
+  found_.push_back(candidates_[index]);
+  return true;
+}
+
+void Reach::reach(size_t index) {
+  if (!settle(index) || joints_.empty())
+    return;
+  const auto areJoined = [&](size_t first) {
+    const uint64_t end = candidates_[first].address + candidates_[first].sizeBytes;
+    return end == candidates_[first + 1].address && joints_.contains(end);
+  };
+  for (size_t one = index; one > 0 && areJoined(one - 1) && settle(one - 1);)
+    --one;
+  for (size_t one = index; one + 1 < candidates_.size() && areJoined(one) && settle(one + 1);)
+    ++one;
 }
 
 void Reach::lookAt(uint64_t word) {

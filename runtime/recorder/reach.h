@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -43,9 +44,10 @@ class Reach {
 public:
   using IsReadable = std::function<bool(const artifact::Region& region)>;
   /// `certain` is recorded in any case. Overlapping candidates count once. Regions that are found
-  /// but not readable are left out. The history must outlive this object.
+  /// but not readable are left out. Whatever reaches a candidate that begins or ends at one of
+  /// `joints` reaches the one that it touches there. The history must outlive this object.
   Reach(std::vector<artifact::Region> candidates, const std::vector<artifact::Region>& certain,
-        SearchHistory& history, IsReadable isReadable);
+        SearchHistory& history, IsReadable isReadable, std::set<uint64_t> joints = {});
 
   /// Whether more regions may be found.
   bool isOpen() const noexcept { return open_ > 0; }
@@ -58,6 +60,7 @@ public:
 
 private:
   void reach(size_t index);
+  bool settle(size_t index);
 
   std::vector<artifact::Region> candidates_; ///< disjoint, by address
   WordRanges ranges_;                        ///< of the candidates, in the same order
@@ -66,6 +69,7 @@ private:
   std::vector<artifact::Region> found_;
   SearchHistory& history_;
   IsReadable isReadable_;
+  std::set<uint64_t> joints_;
 };
 
 } // namespace mneme::record

@@ -288,6 +288,46 @@ int watchImport(void** pointer, size_t (*sizeOf)(const void* pointer), const Nex
   return status;
 }
 
+int serveReservation(size_t bytes, size_t alignment,
+                     const std::function<int(uint64_t place)>& reserve) {
+  const CallGuard guard;
+  Session* session = guard.session();
+  const uint64_t place =
+      session && session->isActive()
+          ? guarded(*session, "reserved addresses", uint64_t{0},
+                    [&] { return session->memory()->placeMapped(bytes, alignment); })
+          : 0;
+  const auto call = [&] { return reserve(place); };
+  const int status = Next(call)();
+  if (status == 0 || place == 0)
+    return status;
+  const auto callAgain = [&] { return reserve(0); };
+  return Next(callAgain)();
+}
+
+int watchMapping(uint64_t address, size_t bytes, bool isReadable, const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  if (session && status == 0 && isReadable && session->isActive())
+    guarded(*session, "mapped memory", 0, [&] {
+      session->memory()->noteMapped(address, bytes);
+      return 0;
+    });
+  return status;
+}
+
+int watchUnmapping(uint64_t address, size_t bytes, const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  if (Session* session = guard.session(); session && status == 0)
+    guarded(*session, "mapped memory", 0, [&] {
+      session->memory()->forgetMapped(address, bytes);
+      return 0;
+    });
+  return status;
+}
+
 int watchTransfer(const Next& next) {
   const CallGuard guard; // what is recorded does not change meanwhile
   return next();

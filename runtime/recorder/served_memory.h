@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "runtime/core/artifact/recording.h"
 #include "runtime/core/base/cancellation.h"
@@ -69,6 +70,14 @@ int watchExport(const void* pointer, const Next& next);
 /// Opens memory of another process, whose size `sizeOf` returns (0: unknown). It is recorded as the
 /// vendor's memory until watchUnregister().
 int watchImport(void** pointer, size_t (*sizeOf)(const void* pointer), const Next& next);
+
+/// Reserves addresses for memory that the program maps itself, by the vendor's function: at a place
+/// that a replay will find free (0: where the vendor likes).
+int serveReservation(size_t bytes, size_t alignment,
+                     const std::function<int(uint64_t place)>& reserve);
+/// Passes on a mapping of memory, and its end. It is noted if kernels can read it.
+int watchMapping(uint64_t address, size_t bytes, bool isReadable, const Next& next);
+int watchUnmapping(uint64_t address, size_t bytes, const Next& next);
 
 /// Passes on a copy or a fill while no recording is under way.
 int watchTransfer(const Next& next);

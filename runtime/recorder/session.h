@@ -238,6 +238,8 @@ private:
                         std::vector<artifact::Region>& regions);
   std::vector<artifact::Region> certainRegions(const KernelInfo& info, const mneme_launch& launch,
                                                DeviceAccess& access);
+  void addMapped(const MappedMemory& mapped, DeviceAccess& access,
+                 std::vector<artifact::Region>& candidates);
   Reach reachOf(const KernelInfo& info, const mneme_launch& launch,
                 const std::vector<artifact::Region>& certain, DeviceAccess& access);
   void addArguments(const KernelInfo& info, const mneme_launch& launch, Reach& reach,

@@ -115,6 +115,8 @@ Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
   for (const uint64_t address : memory_->graphMemory())
     if (const auto region = access.memoryAt(address))
       candidates.push_back(*region);
+  const MappedMemory mapped = memory_->mapped();
+  addMapped(mapped, access, candidates);
   for (artifact::Region global : globals_->find(static_cast<unsigned>(device_))) {
     if (info.globalNames.contains(global.name))
       global.name.clear();
@@ -122,7 +124,22 @@ Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
   }
   return Reach(
       std::move(candidates), certain, searches_,
-      [this, &access](const artifact::Region& region) { return isReadable(region, access); });
+      [this, &access](const artifact::Region& region) { return isReadable(region, access); },
+      mapped.joints());
+}
+
+/// What the program has mapped itself, where this device may use it.
+void Session::addMapped(const MappedMemory& mapped, DeviceAccess& access,
+                        std::vector<artifact::Region>& candidates) {
+  for (const uint64_t address : mapped.pieces()) {
+    const auto region = access.memoryAt(address);
+    if (!region)
+      continue;
+    candidates.push_back(*region);
+    if (!MappedMemory::isPlaced(address))
+      note("the program mapped device memory at addresses of its own or the vendor's choice: it is "
+           "recorded where it lies; a replay may not be granted these addresses");
+  }
 }
 
 /// Adds the vendor's memory that was allocated without the recorder and that one of `words` points

@@ -21,6 +21,7 @@
 #define cuCtxPopCurrent_v2 deviceCtxPopCurrent
 #define cuMemAlloc_v2 deviceMemAlloc
 #define cuMemFree_v2 deviceMemFree
+#define cuMemGetAddressRange_v2 deviceMemGetAddressRange
 #define cuLaunchKernel deviceLaunchKernel
 #define cuCtxSynchronize deviceCtxSynchronize
 #define cuStreamQuery deviceStreamQuery
@@ -36,6 +37,7 @@
 #undef cuCtxPopCurrent_v2
 #undef cuMemAlloc_v2
 #undef cuMemFree_v2
+#undef cuMemGetAddressRange_v2
 #undef cuLaunchKernel
 #undef cuCtxSynchronize
 #undef cuStreamQuery
@@ -112,6 +114,16 @@ FAKE(cuMemcpyDtoH_v2, void* destination, CUdeviceptr source, size_t size) {
 
 FAKE(cuMemAlloc_v2, CUdeviceptr* address, size_t size) {
   *address = reinterpret_cast<CUdeviceptr>(malloc(size));
+  return CUDA_SUCCESS;
+}
+/// Knows mapped memory alone.
+FAKE(cuMemGetAddressRange_v2, CUdeviceptr* begin, size_t* size, CUdeviceptr address) {
+  const std::lock_guard lock(state().mutex);
+  const auto next = state().mapped.upper_bound(address);
+  if (next == state().mapped.begin() || address - std::prev(next)->first >= std::prev(next)->second)
+    return CUDA_ERROR_NOT_FOUND;
+  *begin = std::prev(next)->first;
+  *size = std::prev(next)->second;
   return CUDA_SUCCESS;
 }
 FAKE(cuMemFree_v2, CUdeviceptr address) { return free(pointerTo(address)), CUDA_SUCCESS; }

@@ -117,6 +117,25 @@ TEST_CASE("large memory is hashed on the device and arrives behind the program's
   CHECK(wholeInstances(hindered) == 2); // those before there was much
 }
 
+TEST_CASE("memory that a program maps itself is recorded, at addresses that replays are granted") {
+  const Run recorded = runOnGpu("mapped", true, "MNEME_MAX_RECORDINGS=100");
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == runOnGpu("mapped", false).output);
+  CHECK(wholeInstances(recorded) == 5);
+  CHECK(recorded.said.find("where it lies") == std::string::npos);
+  size_t seen = 0;
+  for (size_t index = 0; index < 5; ++index) {
+    uint64_t mapped = 0;
+    const artifact::Snapshot prologue = prologueOf(recorded, index);
+    for (const artifact::Region& region : prologue.regions())
+      if (region.address >= 0x700000000000 && region.address < 0x780000000000)
+        mapped += region.sizeBytes;
+    CHECK((mapped == 0 || mapped == 8 << 20));
+    seen += mapped != 0;
+  }
+  CHECK(seen == 2); // given to a kernel, and behind a pointer in memory
+}
+
 TEST_CASE("a failed device is not taken for a stream under capture") {
   // The driver gives the same answer to every question then, the failure.
   const Run failed =

@@ -116,6 +116,47 @@ void launchOnDevices() {
               static_cast<double>(data[1005]), static_cast<double>(data[5]));
 }
 
+template <typename... Args> int ofDriver(const char* name, Args... args) {
+  static void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  const auto function = reinterpret_cast<int (*)(Args...)>(dlsym(driver, name));
+  return function ? function(args...) : -1;
+}
+
+/// Memory that the program maps itself, in two pieces side by side, which kernels are given, and
+/// which only a pointer in memory leads to.
+void launchOnMapped(float* data) {
+  using Number = unsigned long long;
+  const size_t piece = 4 << 20;
+  struct {
+    int type = 1, handles = 0, place = 1, device = 0;
+    char more[48] = {};
+  } memory; // CUmemAllocationProp
+  struct {
+    int place = 1, device = 0, flags = 3;
+  } access; // CUmemAccessDesc
+  Number begin = 0, handle = 0;
+  std::printf("reserve %d\n",
+              ofDriver("cuMemAddressReserve", &begin, 2 * piece, size_t{0}, Number{0}, Number{0}));
+  for (Number at : {begin, begin + piece}) {
+    std::printf("create %d ", ofDriver("cuMemCreate", &handle, piece, &memory, Number{0}));
+    std::printf("map %d\n", ofDriver("cuMemMap", at, piece, size_t{0}, handle, Number{0}));
+    ofDriver("cuMemRelease", handle);
+  }
+  std::printf("access %d\n", ofDriver("cuMemSetAccess", begin, 2 * piece, &access, size_t{1}));
+  auto* own = reinterpret_cast<float*>(begin);
+  std::memset(own, 0, 2 * piece);
+  own[5] = 3;
+  launch(own, 10);
+  launch(own + 100, 10); // the same launch: pointers do not count
+  std::memcpy(data + 2000, &own, sizeof own);
+  launch(data, 20);
+  std::printf("mapped %g\n", static_cast<double>(own[5]));
+  for (Number at : {begin, begin + piece})
+    std::printf("unmap %d\n", ofDriver("cuMemUnmap", at, piece));
+  launch(data, 30);
+  std::printf("free %d\n", ofDriver("cuMemAddressFree", begin, 2 * piece));
+}
+
 /// A kernel waits for what the program does next: one that is to be recorded, or is not, but the
 /// launch behind it is.
 void launchOneThatWaits(bool isRecorded, float* data) {
@@ -164,6 +205,8 @@ int main(int argc, char** argv) {
     launchFromThreads();
   if (mode == "waits" || mode == "waits-unseen")
     launchOneThatWaits(mode == "waits", static_cast<float*>(data));
+  if (mode == "mapped")
+    launchOnMapped(static_cast<float*>(data));
   if (mode == "much")
     launchOnMuch();
   if (mode == "fork" || mode == "vfork")

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <random>
+#include <set>
 
 using namespace mneme;
 using namespace mneme::record;
@@ -178,4 +179,32 @@ TEST_CASE("what was known of a block is dropped when searches do not see it any 
   history.begin(ranges);
   history.begin(ranges);
   CHECK(history.unknownChunks(region, hashes).size() == 1);
+}
+
+TEST_CASE("memory mapped side by side is reached as one") {
+  const Block block(4 * kChunkBytes / 8);
+  std::vector<Region> pieces(4, block.region());
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    pieces[i].sizeBytes = kChunkBytes;
+    pieces[i].address = block.at(i * kChunkBytes);
+  }
+  const auto reached = [&](std::set<uint64_t> joints, const Reach::IsReadable& isReadable) {
+    SearchHistory history;
+    Reach reach(pieces, {}, history, isReadable, std::move(joints));
+    reach.lookAt(block.at(kChunkBytes + 8));
+    std::vector<size_t> found;
+    for (const Region& region : reach.takeFound())
+      found.push_back((region.address - block.at()) / kChunkBytes);
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const std::set<uint64_t> all = {block.at(kChunkBytes), block.at(2 * kChunkBytes),
+                                  block.at(3 * kChunkBytes)};
+  CHECK(reached({}, canReadAll) == std::vector<size_t>{1});
+  CHECK(reached(all, canReadAll) == std::vector<size_t>{0, 1, 2, 3});
+  CHECK(reached({block.at(2 * kChunkBytes)}, canReadAll) == std::vector<size_t>{1, 2});
+  // No further than what the device may use.
+  CHECK(reached(all, [&](const Region& region) {
+          return region.address != block.at(2 * kChunkBytes);
+        }) == std::vector<size_t>{0, 1});
 }
