@@ -127,6 +127,7 @@ def main() -> None:
         "pipelines": len(PIPELINES),
         "rounds": found["rounds"],
         "seconds": seconds,
+        "time": found["time"],
         "gpu_busy": statistics.mean(shares) if shares else None,
         "summary": found["summary"],
     }

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gpu.support import DEVICE, EXAMPLE_NAMES, launches, mneme
-from mneme.devices import device_limits
+from mneme.devices import device_limits, list_devices
 from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions
 from mneme.recording.configured import configured
 from mneme.recording.recorded_execution import RecordedExecution
@@ -60,3 +60,27 @@ def test_every_example_is_compared(recording: Callable[[str], Path], tmp_path: P
         if DEVICE != "cpu":
             assert found["registers"] > 0
             assert found["occupancy"] is None or 0 < found["occupancy"] <= 1
+
+
+@pytest.mark.usefixtures("only_gpu")
+def test_all_gpus_measure(
+    recording: Callable[[str], Path],
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+) -> None:
+    gpus = [one.id for one in list_devices() if one.is_available and one.id != "cpu"]
+    if len(gpus) < 2:
+        pytest.skip(f"there is one GPU: {gpus}")
+    done = mneme(
+        *("compare", *map(recording, EXAMPLE_NAMES), "--device", ",".join(gpus), "--rounds", "40"),
+        *("--passes", "default<O1>", "--passes", "default<O0>", "--measure-equal", "--json"),
+        *("--results-dir", tmp_path / "results", "--html", tmp_path / "page.html"),
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["devices"] == sorted(gpus)
+    assert [one["problem"] for one in found["kernels"] if one["problem"]] == []
+    measured = {one["name"]: one["device"] for one in found["kernels"]}
+    assert len(set(measured.values())) > 1
+    assert set(measured.values()) <= set(gpus)
+    record_property("kernels by GPU", measured)

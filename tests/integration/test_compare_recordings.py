@@ -44,8 +44,10 @@ def test_every_kernel_is_verified_and_measured(tree: Path, tmp_path: Path) -> No
         for word in (option, file)
     ]
     results = ("--results-dir", tmp_path / "results", "--json")
-    done = mneme("compare", *roots(tree), *LINE, *VARIANTS, *results, *options)
+    two = ("--device", "cpu,cpu")  # processes that measure, as on a node with two GPUs
+    done = mneme("compare", *roots(tree), *LINE, *two, *VARIANTS, *results, *options)
     assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "results" / "logs").glob("Worker-*.log"))) == 2
     kernels = json.loads(done.stdout)["kernels"]
     assert len(kernels) >= 4
     assert all(not one["problem"] and one["device"] == "cpu" for one in kernels)

@@ -91,9 +91,12 @@ class Simulated:
     """What disturbs launches by turns."""
     launched: list[str] = field(default_factory=list)
     """Pipelines, in the order in which they were measured."""
+    asked: list[tuple[int, str, int | None]] = field(default_factory=list)
+    """Numbers of devices, record files and launches, in the same order."""
 
     def __call__(self, devices: Sequence[str], logs: Path, options: Any) -> Self:
         self._random = random.Random(self.seed)
+        self.devices = list(devices)
         return self
 
     def __enter__(self) -> Self:
@@ -124,6 +127,7 @@ class Simulated:
         config: ExperimentConfiguration,
         *,
         is_cold: bool = False,
+        iterations: int | None = None,
     ) -> Callable[[], ExperimentResult]:
         def wait() -> ExperimentResult:
             if device in self.unavailable:
@@ -134,6 +138,7 @@ class Simulated:
             return result
 
         self.launched.append(config.passes)
+        self.asked.append((device, Path(launch[0]).name, iterations))
         # A burst of load now and then, as on real machines.
         drift = 1.5 if self._random.random() < 0.1 else 1.0
         drift *= self.period[len(self.launched) % len(self.period)]
@@ -156,7 +161,9 @@ class Simulated:
             obj_size=2048,
             opt_time=0.01,
             image_hash=code,
-            device="cpu",
+            device=self.devices[device],
+            open_time=0.25,
+            launched_ns=1000,
         )
         if isinstance(failure, ExperimentResult):
             result = failure
@@ -172,6 +179,8 @@ def compared(
 ) -> Comparison:
     """The result of a comparison."""
     options = CompareOptions(
-        variants=list(variants), results_dir=results, device="cpu", **{"rounds": 16, **more}
+        variants=list(variants),
+        results_dir=results,
+        **{"device": "cpu", "rounds": 16, **more},
     )
     return run_comparison(cases, options, make_executor=simulated)

@@ -88,8 +88,8 @@ def compare(
         typer.Option(
             "--device",
             envvar="MNEME_DEVICE",
-            metavar="DEVICE",
-            help="cpu, or a GPU as 'mneme devices' names it; else all GPUs, else the CPU.",
+            metavar="DEVICE,...",
+            help="cpu, or GPUs as 'mneme devices' names them; else all GPUs, else the CPU.",
             show_default=False,
             rich_help_panel=_MEASURING,
         ),
@@ -99,8 +99,13 @@ def compare(
         _number("--rounds", "Rounds of each kernel, else as many as a finding takes.", smallest=6),
     ] = None,
     iterations: Annotated[
-        int, _number("--iterations", "Measured launches of a variant in a round.", smallest=1)
-    ] = 5,
+        Optional[int],
+        _number(
+            "--iterations",
+            "Measured launches of a variant in a round, else 5, more of short kernels.",
+            smallest=1,
+        ),
+    ] = None,
     warmup: Annotated[int, _number("--warmup", "Launches before those.")] = 1,
     tolerance: Annotated[
         Optional[list[str]],

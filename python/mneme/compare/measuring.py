@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme.compare.occupancy import occupancy
-from mneme.compare.results import UNUSED, CaseResult, Outcome
+from mneme.compare.results import SPENT, UNUSED, CaseResult, Outcome
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError, Unsupported
 from mneme.mneme_types import ExperimentResult
 from mneme.recording.configured import configured
@@ -26,9 +27,23 @@ if TYPE_CHECKING:
     from mneme.measure.compile_pool import CompileAnswer
     from mneme.mneme_types import ExperimentConfiguration
 
-__all__ = ["Executor", "Prepared", "compare_case", "prepare"]
+__all__ = [
+    "FEWEST_LAUNCHES",
+    "Executor",
+    "Prepared",
+    "compare_case",
+    "enough_launches",
+    "prepare",
+]
+
+FEWEST_LAUNCHES = 5
+"""Launches of a variant in a round, of kernels that are not short."""
 
 _METRIC = "median"
+_NS = 1e-9
+# Launches of a short kernel in one round: as many as take about this long, but not too many.
+_ROUND_NS = 2e6
+_MOST_LAUNCHES = 50
 
 
 class Executor(Protocol):
@@ -46,6 +61,7 @@ class Executor(Protocol):
         config: ExperimentConfiguration,
         *,
         is_cold: bool = False,
+        iterations: int | None = None,
     ) -> Callable[[], ExperimentResult]:
         """Queue a replay; return a function that waits for its result."""
 
@@ -107,11 +123,22 @@ def compare_case(
         device=one.device,
         problem=problem or _problem(one.outcomes[names[0]]),
         seconds=time.monotonic() - began,
+        spent=one.spent,
     )
 
 
 def _problem(baseline: Outcome) -> str:
     return "" if baseline.is_verified else f"the baseline is not verified: {baseline.reason}"
+
+
+def enough_launches(times_ns: Sequence[float]) -> int:
+    """Return how often a kernel that takes so long is launched in a round.
+
+    A few launches of a short kernel say little, and leave the device idle most of the time.
+    """
+    shortest = min(times_ns, default=0.0)
+    enough = math.ceil(_ROUND_NS / shortest) if shortest > 0 else 1
+    return max(FEWEST_LAUNCHES, min(enough, _MOST_LAUNCHES))
 
 
 class _Measurement:
@@ -122,13 +149,16 @@ class _Measurement:
         self._number = number
         self._prepared = prepared
         self._options = options
+        self._iterations = options.iterations
         self.outcomes: dict[str, Outcome] = {}
         self.device = ""
+        self.spent = dict.fromkeys(SPENT, 0.0)
 
     def verify(self, names: Sequence[str]) -> None:
         """Replay every variant once that can be compiled."""
         prepared = self._prepared
         statistics: dict[str, str] = {}
+        began = time.monotonic()
         for name in names:
             if name in prepared.refused:
                 self.outcomes[name] = Outcome(
@@ -139,6 +169,7 @@ class _Measurement:
             statistics[name] = answer.statistics
             if answer.failure:
                 self.outcomes[name] = _not_compiled(answer.failure, prepared.configs[name])
+        self.spent["compiling"] = time.monotonic() - began
         left = [name for name in names if name not in self.outcomes]
         waits = self._queue([prepared.configs[name] for name in left], is_cold=False)
         for name, wait in zip(left, waits, strict=True):
@@ -162,6 +193,9 @@ class _Measurement:
             groups.setdefault(key, []).append(name)
         if not groups:
             return
+        self._iterations = self._options.iterations or enough_launches(
+            self.outcomes[baseline].times_ns
+        )
         configs = self._prepared.configs
         firsts = {group[0]: configs[group[0]] for group in groups.values()}
         # The same order each time the launch is measured.
@@ -211,8 +245,26 @@ class _Measurement:
     ) -> list[Callable[[], ExperimentResult]]:
         launch = self._prepared.case.launch
         return [
-            self._executor.submit(self._number, launch, one, is_cold=is_cold) for one in configs
+            self._noting(
+                self._executor.submit(
+                    self._number, launch, one, is_cold=is_cold, iterations=self._iterations
+                )
+            )
+            for one in configs
         ]
+
+    def _noting(self, wait: Callable[[], ExperimentResult]) -> Callable[[], ExperimentResult]:
+        """Return a function that waits and notes what the device spent its time on."""
+
+        def noted() -> ExperimentResult:
+            result = wait()
+            self.spent["opening"] = max(self.spent["opening"], result.open_time)
+            self.spent["kernels"] += result.launched_ns * _NS
+            self.spent["restoring"] += result.restore_time
+            self.spent["verifying"] += result.verify_time
+            return result
+
+        return noted
 
 
 def _not_compiled(failure: str, config: ExperimentConfiguration) -> Outcome:

@@ -35,8 +35,8 @@ class CompareOptions:
     rounds: int | None = None
     """Rounds in which each kernel's variants run in turn; None: as many as significance takes."""
 
-    iterations: int = 5
-    """Measured launches of a variant in each round."""
+    iterations: int | None = None
+    """Measured launches of a variant in each round; None: five, and more of short kernels."""
 
     warmup: int = 1
     """Launches before those."""
@@ -79,7 +79,7 @@ class CompareOptions:
             raise InvalidArgument(
                 f"--fdr is {self.false_discovery:g}; it has to be between 0 and 1, as 5% is"
             )
-        if self.iterations < 1 or self.warmup < 0:
+        if (self.iterations is not None and self.iterations < 1) or self.warmup < 0:
             raise InvalidArgument(
                 f"need --iterations >= 1 and --warmup >= 0, not {self.iterations} and {self.warmup}"
             )

@@ -49,7 +49,11 @@ def _content(comparison: Comparison, shown: Sequence[RowDifference]) -> dict[str
     if comparison.wrong:
         counts.append((len(comparison.wrong), "wrong"))
     places = places_in_tables([one.case["place"] for one in comparison.results])
-    where = {one.key: place for one, place in zip(comparison.results, places, strict=True)}
+    has_several = len({one.device for one in comparison.results}) > 1
+    where = {
+        one.key: ", ".join(filter(None, (place, one.device if has_several else "")))
+        for one, place in zip(comparison.results, places, strict=True)
+    }
     rows = sorted(comparison.rows, key=_order)
     return {
         "title": ", ".join(comparison.others),

@@ -10,10 +10,14 @@ from mneme.session.trials import FEW_ULP, ROUNDING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["UNUSED", "WRONG", "CaseResult", "Outcome"]
+__all__ = ["SPENT", "UNUSED", "WRONG", "CaseResult", "Outcome"]
 
 WRONG = ("failed_verification", FEW_ULP, ROUNDING)
 """Statuses of variants that left other memory behind than was recorded."""
+
+SPENT = ("compiling", "opening", "kernels", "restoring", "verifying")
+"""What a device's time goes into: waiting for code, opening the launch, running recorded kernels,
+restoring and comparing memory."""
 
 UNUSED = "not_compared"
 """Status of a variant where the launch cannot be opened."""
@@ -89,6 +93,8 @@ class CaseResult:
     """Why the launch cannot be compared; empty if it can."""
     seconds: float = 0.0
     """How long its device was at it."""
+    spent: dict[str, float] = field(default_factory=dict)
+    """Seconds of those by what was done, as `SPENT` names it."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -113,4 +119,5 @@ class CaseResult:
             device=str(data["device"]),
             problem=str(data["problem"]),
             seconds=float(data["seconds"]),
+            spent={key: float(one) for key, one in dict(data.get("spent") or {}).items()},
         )

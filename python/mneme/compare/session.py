@@ -8,7 +8,13 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from mneme import __version__
-from mneme.compare.measuring import Executor, Prepared, compare_case, prepare
+from mneme.compare.measuring import (
+    FEWEST_LAUNCHES,
+    Executor,
+    Prepared,
+    compare_case,
+    prepare,
+)
 from mneme.compare.statistics import enough_rounds
 from mneme.compare.store import CompareStore
 from mneme.compare.summary import Comparison
@@ -78,7 +84,7 @@ def run_comparison(
         left = [case for case in cases if case.key not in results]
         if left:
             suite = SuiteOptions(
-                iterations=options.iterations,
+                iterations=options.iterations or FEWEST_LAUNCHES,
                 warmup=options.warmup,
                 tolerances=options.tolerances,
                 timeout=options.timeout,

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mneme.compare.cases import names_of
+from mneme.compare.results import SPENT
 from mneme.compare.statistics import GeometricMean, discoveries, geometric_mean, sign_test
 from mneme.session.rounds import FEWEST_ROUNDS, median_interval
 
@@ -241,6 +242,18 @@ class Comparison:
             for name in self.others
         ]
 
+    @property
+    def time(self) -> dict[str, float]:
+        """Seconds of all devices, in all and by what was done; `busy`: the share of kernels."""
+        spent = {name: sum(one.spent.get(name, 0.0) for one in self.results) for name in SPENT}
+        seconds = sum(one.seconds for one in self.results)
+        return {
+            "seconds": seconds,
+            **spent,
+            "other": max(0.0, seconds - sum(spent.values())),
+            "busy": spent["kernels"] / seconds if seconds else 0.0,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain JSON values."""
         return {
@@ -250,6 +263,7 @@ class Comparison:
             "baseline": self.baseline,
             "rounds": self.rounds,
             "false_discovery_rate": self.false_discovery,
+            "time": self.time,
             "variants": [one.to_dict() for one in self.variants],
             "summary": [one.to_dict() for one in self.summaries],
             "kernels": [

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mneme.devices import choose_device, list_devices
+from mneme.devices import choose_device, device_limits, list_devices
+from mneme.errors import InvalidArgument
 from mneme.measure.compile_pool import (
     CompileAnswer,
     CompilePool,
@@ -45,19 +46,39 @@ _END_SECONDS = 20.0
 
 
 def devices_to_use(wanted: str | None = None) -> list[str]:
-    """Return the devices that measure: a wanted one, else all GPUs, else the CPU device.
+    """Return the devices that measure: wanted ones, else all GPUs, else the CPU device.
+
+    Args:
+        wanted: Their names, divided by commas. The CPU device may be named more than once: then
+            several processes measure on it, which disturb each other.
 
     Raises:
-        InvalidArgument: If no device has the wanted name.
-        BackendUnavailable: If it is not available; the message says why.
+        InvalidArgument: If no device has a wanted name, if a GPU is named twice, or if code for
+            one is not code for another.
+        BackendUnavailable: If one is not available; the message says why.
     """
-    first = choose_device(wanted)
-    if wanted or os.environ.get("MNEME_DEVICE") or first == _CPU:
+    named = wanted or os.environ.get("MNEME_DEVICE", "")
+    if named:
+        devices = [choose_device(name.strip()) for name in named.split(",") if name.strip()]
+        _check_together(devices)
+        return devices
+    first = choose_device()
+    if first == _CPU:
         return [first]
     family = first.partition(":")[0]
     return [
         one.id for one in list_devices() if one.is_available and one.id.partition(":")[0] == family
     ]
+
+
+def _check_together(devices: Sequence[str]) -> None:
+    for device in devices:
+        if device != _CPU and devices.count(device) > 1:
+            raise InvalidArgument(f"--device names {device} twice; a GPU measures one at a time")
+    targets = {device: device_limits(device).target for device in devices}
+    if len(set(targets.values())) > 1:
+        texts = ", ".join(f"{device} ({target})" for device, target in targets.items())
+        raise InvalidArgument(f"code for one of these devices is not for all: {texts}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +195,7 @@ class SuiteExecutor:
         config: ExperimentConfiguration,
         *,
         is_cold: bool = False,
+        iterations: int | None = None,
     ) -> Callable[[], ExperimentResult]:
         """Queue a replay; return a function that waits for its result.
 
@@ -185,9 +207,10 @@ class SuiteExecutor:
             launch: What is replayed.
             config: How it is compiled and launched.
             is_cold: Whether caches are cold before each launch.
+            iterations: Measured launches; None: those of the options.
         """
         options = options_text(
-            iterations=self._options.iterations,
+            iterations=iterations or self._options.iterations,
             warmup=self._options.warmup,
             tolerances=self._options.tolerances,
             measuring=Measuring(cold_cache=is_cold),

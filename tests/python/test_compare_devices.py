@@ -1,0 +1,91 @@
+"""Comparisons on several devices: who measures what, and where the time goes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import mneme.measure.suite_executor as room
+from compare_samples import Simulated, compared, make_cases, variant
+from mneme.compare.measuring import FEWEST_LAUNCHES, enough_launches
+from mneme.devices import DeviceLimits
+from mneme.errors import InvalidArgument
+
+VARIANTS = (variant("A", "a"), variant("B", "b"))
+
+
+def test_a_kernels_variants_stay_on_one_device_which_results_name(tmp_path: Path) -> None:
+    simulated = Simulated()
+    found = compared(
+        make_cases(tmp_path, 30), VARIANTS, simulated, tmp_path / "r", device="cpu, cpu,cpu"
+    )
+    assert simulated.devices == ["cpu", "cpu", "cpu"]
+    by_kernel: dict[str, set[int]] = {}
+    for device, record, _ in simulated.asked:
+        by_kernel.setdefault(record, set()).add(device)
+    assert len(by_kernel) == 30
+    assert {len(devices) for devices in by_kernel.values()} == {1}
+    assert found.to_dict()["devices"] == ["cpu"]
+    assert {one["device"] for one in found.to_dict()["kernels"]} == {"cpu"}
+
+
+def named(wanted: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The devices of a text, where all GPUs but the one with number 9 are alike."""
+
+    def limits(device: str) -> DeviceLimits:
+        return DeviceLimits(target="sm_80" if device.endswith("9") else "sm_90")
+
+    monkeypatch.setattr(room, "choose_device", lambda name: name)
+    monkeypatch.setattr(room, "device_limits", limits)
+    return room.devices_to_use(wanted)
+
+
+def test_devices_are_named_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert named("gpu:1, gpu:0", monkeypatch) == ["gpu:1", "gpu:0"]
+    monkeypatch.setenv("MNEME_DEVICE", "gpu:2,gpu:3")
+    assert named("", monkeypatch) == ["gpu:2", "gpu:3"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sentence"),
+    [
+        ("gpu:0,gpu:0", "--device names gpu:0 twice"),
+        ("gpu:0,gpu:9", r"not for all: gpu:0 \(sm_90\), gpu:9 \(sm_80\)"),
+    ],
+)
+def test_devices_that_do_not_fit_together_are_refused(
+    wanted: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InvalidArgument, match=sentence):
+        named(wanted, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("times", "launches"),
+    [([], FEWEST_LAUNCHES), ([5e6], FEWEST_LAUNCHES), ([1e5, 2e5], 20), ([3e3], 50)],
+)
+def test_short_kernels_are_launched_more_often(times: list[float], launches: int) -> None:
+    assert enough_launches(times) == launches
+
+
+def test_launches_in_rounds_are_as_many_as_wanted(tmp_path: Path) -> None:
+    cases = make_cases(tmp_path, 1)
+    free, fixed = Simulated(), Simulated()
+    compared(cases, VARIANTS, free, tmp_path / "free")
+    compared(cases, VARIANTS, fixed, tmp_path / "fixed", iterations=3)
+    # The first two find out how long it takes: 0.1 ms.
+    assert [asked for _, _, asked in free.asked[:2]] == [None, None]
+    assert all(18 <= (asked or 0) <= 20 for _, _, asked in free.asked[2:])
+    assert {asked for _, _, asked in fixed.asked} == {3}
+
+
+def test_what_devices_spent_their_time_on_is_told(tmp_path: Path) -> None:
+    found = compared(make_cases(tmp_path, 2), VARIANTS, Simulated(), tmp_path / "r")
+    time = found.to_dict()["time"]
+    assert time["opening"] == 2 * 0.25
+    assert time["kernels"] == pytest.approx(2 * 2 * (1 + 16) * 1e-6)
+    assert time["busy"] == pytest.approx(time["kernels"] / time["seconds"])
+    lines = (tmp_path / "r" / "kernels.jsonl").read_text().splitlines()
+    assert [json.loads(line)["spent"]["opening"] for line in lines] == [0.25, 0.25]
