@@ -52,8 +52,11 @@ TABLE = SPACES / "spmv_cg_cuda.jsonl.xz"
 RECORD = ROOT / "tests" / "golden" / "v2" / "16372073875777044691.json"
 NEAR = 0.95
 WAYS = ("executor", "search")
-# Simulated GPUs of one process: a cluster of real ones has a process for each.
+# Simulated GPUs of one process at most: a cluster of real ones has a process for each.
 _GPUS_OF_A_PROCESS = 32
+# Cores of this machine that are left to the scheduler and the search.
+_OWN_CORES = 3
+_TICK_MILLISECONDS = 1e3 / os.sysconf("SC_CLK_TCK")
 _WAIT_SECONDS = 120
 # Workers that share a process would spend its time with what Dask notes of each.
 _QUIET = {
@@ -124,14 +127,16 @@ async def work(scheduler_file: str, gpus: int, seconds: float) -> None:
 
 
 @contextlib.contextmanager
-def cluster(scratch: Path, gpus: int, seconds: float) -> Iterator[Executor | None]:
-    """Start a scheduler and workers; return the pool that `--on` makes of them."""
+def cluster(scratch: Path, gpus: int, seconds: float) -> Iterator[tuple[Executor | None, int]]:
+    """Start a scheduler and workers; return the pool that `--on` makes, and the scheduler's id."""
     file = scratch / "scheduler.json"
     file.unlink(missing_ok=True)
     named = ["--scheduler-file", str(file), "--no-dashboard", "--host", "127.0.0.1", "--port", "0"]
     lines = [[sys.executable, "-m", "dask", "scheduler", *named]]
-    for first in range(0, gpus, _GPUS_OF_A_PROCESS):
-        count = min(_GPUS_OF_A_PROCESS, gpus - first)
+    cores = max(1, (os.cpu_count() or 1) - _OWN_CORES)
+    most = min(_GPUS_OF_A_PROCESS, -(-gpus // cores))
+    for first in range(0, gpus, most):
+        count = min(most, gpus - first)
         lines.append([sys.executable, __file__, "--work", str(file), str(count), str(seconds)])
     started: list[subprocess.Popen[bytes]] = []
     with (scratch / "dask.log").open("ab") as log:
@@ -144,11 +149,17 @@ def cluster(scratch: Path, gpus: int, seconds: float) -> Iterator[Executor | Non
         with open_cluster(f"dask://{file}") as pool:
             client = getattr(pool, "_client")  # noqa: B009 - there is no other way to it
             client.wait_for_workers(gpus, timeout=_WAIT_SECONDS)
-            yield pool
+            yield pool, started[0].pid
     finally:
         for process in reversed(started):
             process.kill()
             process.wait(30)
+
+
+def busy_milliseconds(process: int) -> float:
+    """Return the processor time of a process so far."""
+    numbers = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(numbers[11]) + int(numbers[12])) * _TICK_MILLISECONDS
 
 
 def run_executor(executor: FuturesReplayExecutor, count: int) -> dict[str, Any]:
@@ -157,7 +168,8 @@ def run_executor(executor: FuturesReplayExecutor, count: int) -> dict[str, Any]:
     began = time.perf_counter()
     finished: queue.SimpleQueue[object] = queue.SimpleQueue()
     flying = 0
-    for one in configs:
+    for number, one in enumerate(configs):
+        getattr(executor, "expect", int)(count - number)
         while flying >= executor.capacity:
             finished.get()
             flying -= 1
@@ -208,7 +220,8 @@ def run_search(executor: FuturesReplayExecutor, count: int, scratch: Path) -> di
         began = time.perf_counter()
         loop.run(trials=count, timeout=None)
         seconds = time.perf_counter() - began
-    near = {"seconds_to_95_percent": clock.seconds}
+    # A search that finds nothing better for long ends before the last round.
+    near = {"seconds_to_95_percent": clock.seconds, "ended": search.end_note or "all were tried"}
     return {"configurations": len(loop.completed), "seconds": seconds, **near}
 
 
@@ -218,16 +231,17 @@ def measure(
     """Measure one cluster; yield a row for each way."""
     for how in ways:
         with (
-            cluster(scratch, gpus, seconds) as pool,
+            cluster(scratch, gpus, seconds) as (pool, scheduler),
             FuturesReplayExecutor(pool, RECORD, None, 1, device="cpu") as executor,
         ):
             executor.prepare()
-            busy = time.process_time()
+            busy, others = time.process_time(), busy_milliseconds(scheduler)
             if how == "executor":
                 found = run_executor(executor, gpus * rounds)
             else:
                 found = run_search(executor, gpus * rounds, scratch)
             busy = time.process_time() - busy
+            others = busy_milliseconds(scheduler) - others
         share = found["configurations"] * seconds / (gpus * found["seconds"])
         yield {
             "gpus": gpus,
@@ -236,6 +250,7 @@ def measure(
             **found,
             "per_second": found["configurations"] / found["seconds"],
             "client_milliseconds": 1e3 * busy / found["configurations"],
+            "scheduler_milliseconds": others / found["configurations"],
             "efficiency": share,
         }
 

@@ -92,6 +92,25 @@ def test_items_wait_for_others_while_each_process_has_a_task(
     held.close()
 
 
+def test_the_last_items_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    sent: queue.Queue[list[int]] = queue.Queue()
+    held = Batches[int](sent.put, 2)
+    for _ in range(32):
+        held.note_task()
+        clock.now += 0.0045
+        held.note_end(1)
+    held.note_task()
+    held.note_task()
+    held.expect(12)
+    for number in range(12):
+        held.add(number)
+    found = [sent.get(timeout=30) for _ in range(5)]
+    assert found == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9], [10], [11]]
+    assert held.size == 4  # of what may come later
+    held.close()
+
+
 def test_parts_of_a_task_wait_while_each_process_has_one() -> None:
     sent: queue.Queue[list[int]] = queue.Queue()
     held = Batches[int](sent.put)

@@ -20,7 +20,13 @@ from mneme.devices import device_limits
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.measure import futures_executor, pool_processes, slow_processes
 from mneme.measure.futures_executor import FuturesReplayExecutor
-from mneme.measure.remote_evaluation import RefusedProcess, RemoteSpec, place_here
+from mneme.measure.remote_evaluation import (
+    RefusedProcess,
+    RemoteSpec,
+    UnknownProcess,
+    admit,
+    place_here,
+)
 from mneme.measure.remote_evaluation import evaluate as evaluate_here
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.inventory import find_record
@@ -102,6 +108,19 @@ def test_a_refusing_process_measures_nothing(recording: Path) -> None:
     assert spec == executor._spec  # what is open stays open
     with pytest.raises(RefusedProcess, match="is not to measure"):
         evaluate_here(spec, 0, [], b"", {})
+
+
+def test_a_process_measures_once_it_was_looked_at(recording: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        executor = FuturesReplayExecutor(pool, find_record(recording).path, None, 1, device="cpu")
+        spec = replace(executor._spec, sender="a search", is_for_admitted=True)
+    with pytest.raises(UnknownProcess, match="was not looked at"):
+        evaluate_here(spec, 0, [], b"", {})
+    admit("another search")
+    with pytest.raises(UnknownProcess, match="was not looked at"):
+        evaluate_here(spec, 0, [], b"", {})
+    admit("a search")
+    assert evaluate_here(spec, 0, [], b"", {})["results"] == []
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from mneme.devices import device_limits
 from mneme.measure import pool_processes
 from mneme.measure.cluster import open_cluster
 from mneme.measure.futures_executor import FuturesReplayExecutor
-from mneme.measure.pool_processes import look_at_late
+from mneme.measure.pool_processes import look_at_late, places_of
 from mneme.measure.pool_task import PoolTask, SentTasks
 from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.recording.inventory import find_record
@@ -106,6 +106,7 @@ def test_a_late_worker_takes_over_from_one_that_died(recording: Path, tmp_path: 
         open_executor(pool, recording) as executor,
     ):
         executor.prepare()
+        assert not places_of(executor._pool)  # limited tasks cost a scheduler more
         configs = [ExperimentConfiguration(block=dim3(32 * one, 1, 1)) for one in range(1, 21)]
         futures = [executor.submit(one) for one in configs]
         os.kill(pids["node1"], signal.SIGKILL)
@@ -113,6 +114,7 @@ def test_a_late_worker_takes_over_from_one_that_died(recording: Path, tmp_path: 
             results = [one.result(_SECONDS) for one in futures]
         assert not [one for one in results if one is None or one.worker_died]
         assert [one.host for one in executor.workers] == ["node2"]
+        assert not executor.left_out
 
 
 @pytest.mark.parametrize("is_chosen", [False, True])

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from mneme.search.likelihood import Likelihood
+from mneme.search.likelihood import _CANDIDATES, Likelihood
 
 VALUES = {"shape": ["wide", "deep", "flat"], "count": [1, 2, 4, 8], "switch": [False, True]}
 
@@ -53,3 +53,21 @@ def test_parameters_that_a_configuration_lacks_do_not_count() -> None:
         likelihood.learn({"passes": "drawn", "bound": 1 + number % 2}, 1.0 + number % 2)
     assert proposed(likelihood, "bound").most_common(1)[0][0] == 1
     assert proposed(likelihood, "passes").most_common(1)[0][0] == "drawn"
+
+
+def test_what_is_proposed_is_the_likeliest_of_some_candidates() -> None:
+    """The chances are computed; here candidates are drawn, as the method is described."""
+    rng = random.Random(3)
+    likelihood = learned(lambda _: rng.uniform(1, 2), trials=300)
+    found = proposed(likelihood, "count", 20_000)
+    good, seen = likelihood._good_counts["count"], likelihood._seen["count"]
+    values, have = VALUES["count"], sum(good.values())
+    even, others = 1 / len(values), sum(seen.values()) - have
+    likely = [(good[one] + even) / (have + 1) for one in values]
+    usual = [(seen[one] - good[one] + even) / (others + 1) for one in values]
+    ratios = dict(zip(values, (a / b for a, b in zip(likely, usual, strict=True)), strict=True))
+    drawn = Counter(
+        max(rng.choices(values, likely, k=_CANDIDATES), key=ratios.__getitem__)
+        for _ in range(20_000)
+    )
+    assert all(abs(found[one] - drawn[one]) < 500 for one in values)

@@ -56,6 +56,7 @@ class Batches(Generic[Item]):
         self._changed = threading.Condition()
         self._waiting: list[Item] = []
         self._whole, self._processes, self._slots, self._tasks = 1, processes, processes, 0
+        self._left = math.inf
         self._ends: deque[_End] = deque()
         self._items = self._nanoseconds = 0
         self._thread: threading.Thread | None = None
@@ -76,7 +77,7 @@ class Batches(Generic[Item]):
 
     @property
     def size(self) -> int:
-        """How many items now go together."""
+        """How many items now go together, unless they are the last ones."""
         with self._changed:
             return self._size()
 
@@ -108,9 +109,19 @@ class Batches(Generic[Item]):
         """Send an item soon, together with others that come now."""
         with self._changed:
             self._waiting.append(item)
+            self._left -= 1
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="mneme-batches", daemon=True)
                 self._thread.start()
+            self._changed.notify()
+
+    def expect(self, items: int) -> None:
+        """Note how many items will be added from now on.
+
+        The last ones go in smaller and smaller lists, so that all processes end together.
+        """
+        with self._changed:
+            self._left = items
             self._changed.notify()
 
     def close(self) -> None:
@@ -138,6 +149,10 @@ class Batches(Generic[Item]):
         of_all = math.ceil(wanted / _TASKS_A_SECOND)
         return max(1, min(_LARGEST, max(of_one, of_all)))
 
+    def _size_now(self) -> int:
+        share = (max(0, self._left) + len(self._waiting)) / self._processes
+        return int(max(1, min(self._size(), share)))
+
     def _run(self) -> None:
         while True:
             with self._changed:
@@ -145,14 +160,14 @@ class Batches(Generic[Item]):
                     self._changed.wait()
                 if not self._waiting:
                     return
-                is_whole = len(self._waiting) >= self._size()
+                is_whole = len(self._waiting) >= self._size_now()
             if self._whole == 1 and not is_whole:
                 time.sleep(_GATHER_SECONDS)
             with self._changed:
-                most = self._size()
+                most = self._size_now()
                 taken, self._waiting = self._waiting[:most], self._waiting[most:]
             self._send(taken)
 
     def _is_ready(self) -> bool:
-        is_whole = len(self._waiting) >= self._size()
+        is_whole = len(self._waiting) >= self._size_now()
         return bool(self._waiting) and (is_whole or self._tasks < self._slots)

@@ -7,7 +7,6 @@ import itertools
 import os
 import threading
 import warnings
-from collections import Counter
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,19 +18,41 @@ from mneme.measure.late_processes import LateProcesses, News
 from mneme.measure.pool_processes import (
     PoolProcess,
     PoolProcesses,
+    admitted_late,
     find_processes,
     helpers_of,
     number_of_processes,
     only,
     places_of,
 )
-from mneme.measure.pool_task import PoolTask, SentTasks, broken, grouped, lost_result
+from mneme.measure.pool_task import (
+    BrokenPool,
+    PoolTask,
+    SentTasks,
+    broken,
+    grouped,
+    handed_to,
+    lost_result,
+    seconds_of,
+)
 from mneme.measure.pool_watch import PoolWatch
-from mneme.measure.remote_evaluation import RefusedProcess, RemoteSpec, UnfitProcess, evaluate, hold
+from mneme.measure.remote_evaluation import (
+    RefusedProcess,
+    RemoteSpec,
+    UnfitProcess,
+    UnknownProcess,
+    evaluate,
+    hold,
+)
 from mneme.measure.replay_executor import ir_bytes
 from mneme.measure.sent_recordings import digest_of
 from mneme.measure.slow_processes import Comparison
-from mneme.measure.statistics import Counts, ExecutorStatistics, NodeStatistics
+from mneme.measure.statistics import (
+    Counts,
+    ExecutorStatistics,
+    NodeStatistics,
+    count_processes,
+)
 from mneme.measure.submitting import SubmittingExecutor
 from mneme.mneme_types import ExperimentResult
 from mneme.recording.records import find_instance
@@ -177,7 +198,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         helpers = 0 if client is not None else helpers_of(self.workers)
         self._spec = replace(self._spec, model=found.model, compile_workers=helpers)
         self._resize_batches(helpers)
-        self._count_processes()
+        count_processes(self.nodes, (one.host for one in self.workers))
         for place, why in self.left_out.items():
             warnings.warn(f"{place} is left out: {why}", RuntimeWarning, stacklevel=2)
         self._watch = self._watch or PoolWatch.of(
@@ -191,6 +212,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
         """Use workers that joined late; send again what only workers could take that are gone."""
         with self._comparison.lock:
             self._comparison.leave_out_late(found, self._spec)
+            kept = {at: one for at, one in self._addresses.items() if at in alive}
+            self._pool = admitted_late(self._pool, self._spec.sender, kept, alive, found)
             self._add_late(alive, found)
 
     def _add_late(self, alive: set[str], found: PoolProcesses) -> None:
@@ -199,9 +222,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
             if found.by_address:
                 kept = {at: one for at, one in self._addresses.items() if at in alive}
                 self._addresses = {**kept, **found.by_address}
-                self._pool = only(self._pool, self._addresses)
                 self._resize_batches(0)
-                self._count_processes()
+                count_processes(self.nodes, (one.host for one in self.workers))
             self.news.add(found)
             is_anybody_there = not self._addresses.keys().isdisjoint(alive)
             stranded = self._sent.take_stranded(alive) if is_anybody_there else {}
@@ -209,11 +231,6 @@ class FuturesReplayExecutor(SubmittingExecutor):
             remote.cancel()
             self._batches.note_end(0)
             self._send_together([task])
-
-    def _count_processes(self) -> None:
-        for host, count in Counter(one.host for one in self.workers).items():
-            node = self.nodes.setdefault(host, NodeStatistics())
-            node.processes = max(node.processes, count)
 
     def _resize_batches(self, helpers: int) -> None:
         at_once = int(getattr(self._pool, "tasks_at_once", 1))
@@ -266,23 +283,18 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
     @property
     def capacity(self) -> int:
-        """Useful number of configurations in flight now: more while short ones go together.
-
-        Each process has a batch, and one configuration of a next one waits for it.
-        """
+        """Useful number of configurations in flight now: two batches of each process."""
         if self._capacity_given is not None:
             return self._capacity_given
         count = len(self.workers) or self._count_at_start
-        return max(self._least_capacity, count * (self._batches.size + 1))
+        return max(self._least_capacity, 2 * count * self._batches.size)
+
+    def expect(self, count: int) -> None:
+        """Note how many configurations will be submitted from now on: the last go one by one."""
+        self._batches.expect(count)
 
     def tighten(self, stop_above_ns: int) -> None:
-        """Lower the limit of configurations that will be submitted with a higher one.
-
-        The pool has those that were submitted.
-
-        Args:
-            stop_above_ns: The limit, as in `Measuring`.
-        """
+        """Lower the limit, as in `Measuring`, of configurations that are submitted from now on."""
         self._stop_above_ns = stop_above_ns
 
     def set_ir(self, ir: object) -> None:
@@ -367,31 +379,20 @@ class FuturesReplayExecutor(SubmittingExecutor):
             try:
                 self._send(task)
             except MnemeError as error:
-                for future in task.futures:
-                    future.set_error(error)
+                task.fail(error)
 
     def _send(self, task: PoolTask) -> None:
-        pool = self._pool
-        task.places = places_of(pool) if self._late is not None else frozenset()
+        pool, spec = self._pool, self._spec
+        if self._late is not None:
+            task.places = places_of(pool)
+            spec = replace(spec, is_for_admitted=not task.places)
         try:
-            remote = pool.submit(
-                evaluate,
-                self._spec,
-                task.futures[0].job_id,
-                task.configurations,
-                task.ir,
-                task.options,
-            )
-        except BrokenExecutor as error:
-            self._why_broken = broken(error)
+            remote = handed_to(pool, evaluate, spec, task)
+        except MnemeError as error:
+            if isinstance(error, BrokenPool):
+                self._why_broken = str(error)
             self._forget(task.futures)
-            raise BackendUnavailable(self._why_broken) from error
-        except RuntimeError as error:
-            self._forget(task.futures)
-            raise InvalidArgument(f"the pool takes no configurations: {error}") from error
-        except Exception as error:  # such as Dask's own of a scheduler that is gone
-            self._forget(task.futures)
-            raise BackendUnavailable(f"the pool takes no configurations: {error}") from error
+            raise
         with self._lock:
             self._sent.add(remote, task)
             self._flying.update(
@@ -402,7 +403,12 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
     def _try_elsewhere(self, task: PoolTask, why: Exception) -> bool:
         """Submit a task again that met a process which cannot measure; false: often enough."""
-        if isinstance(why, RefusedProcess):
+        if self._late is not None and not task.places:
+            # A process that joined has got it: none gets more until it was looked at.
+            self._pool = only(self._pool, self._addresses)
+        if isinstance(why, UnknownProcess):
+            task.tries += 1
+        elif isinstance(why, RefusedProcess):
             # Pools prefer the process that became free last: it gets this, and another the task.
             with contextlib.suppress(Exception):
                 self._pool.submit(hold, self._spec, next(self._ids))
@@ -455,9 +461,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             if not self._sent.remove(remote):
                 return  # it was sent again
         futures = task.futures
-        is_right = not remote.cancelled() and remote.exception() is None
-        seconds = remote.result().get("seconds", 0.0) if is_right else 0.0
-        self._batches.note_end(len(futures), seconds)
+        self._batches.note_end(len(futures), seconds_of(remote))
         error: MnemeError | None = None
         results: list[ExperimentResult] = []
         try:
@@ -474,13 +478,10 @@ class FuturesReplayExecutor(SubmittingExecutor):
             if isinstance(failure, BrokenExecutor):
                 self._why_broken = broken(failure)
             results = [lost_result(failure)] * len(futures)
-        for place, future in enumerate(futures):
-            with self._lock:
-                self._counts.end(None if error else results[place])
-            if error is None:
-                future.set_result(results[place])
-            else:
-                future.set_error(error)
+        with self._lock:
+            for result in results if error is None else [None] * len(futures):
+                self._counts.end(result)
+        task.finish(error or results)
         self._forget(futures)
 
     def _results_of(self, answer: dict[str, Any]) -> list[ExperimentResult]:

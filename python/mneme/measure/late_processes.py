@@ -85,9 +85,9 @@ class LateProcesses:
                 alive = set(self._pool._client.nthreads())  # noqa: SLF001
                 late = alive - self._seen
                 found = look_at_late(self._pool, self._spec, sorted(late))
+                if not self._stop.is_set():
+                    self._on_look(alive, found)
             except Exception:  # noqa: BLE001, S112 - of the cluster's own kinds: nobody answers
                 continue
             # One that comes back under its address may be another.
             self._seen = alive
-            if not self._stop.is_set():
-                self._on_look(alive, found)

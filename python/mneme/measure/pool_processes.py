@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from collections import Counter
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import mneme
 from mneme.devices import DeviceLimits
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
-from mneme.measure.remote_evaluation import LacksRecording, examine, model_here
+from mneme.measure.remote_evaluation import LacksRecording, admit, examine, model_here
 from mneme.measure.sent_recordings import Package, pack, send
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Set as AbstractSet
     from concurrent.futures import Executor, Future
 
     from mneme.measure.remote_evaluation import RemoteSpec
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PoolProcess",
     "PoolProcesses",
+    "admitted_late",
     "find_processes",
     "helpers_of",
     "look_at_late",
@@ -98,7 +101,7 @@ def find_processes(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
         )
     _leave_out_other_models(found)
     if client is not None:
-        found.pool = only(pool, found.by_address)
+        found.pool = _admitted(pool, spec.sender, found.by_address)
     return found
 
 
@@ -161,6 +164,49 @@ def only(pool: Any, addresses: Iterable[str]) -> Any:  # noqa: ANN401 - of Dask
     """Return a Dask pool that uses these processes only."""
     named = {**getattr(pool, "_kwargs", {}), "workers": list(addresses)}
     return type(pool)(pool._client, **named)  # noqa: SLF001 - there is no other way to it
+
+
+def admitted_late(
+    pool: Any,  # noqa: ANN401 - of Dask
+    sender: str,
+    kept: Iterable[str],
+    alive: AbstractSet[str],
+    found: PoolProcesses,
+) -> Any:  # noqa: ANN401 - of Dask
+    """Admit processes that joined; return a pool that uses these, too, or the same one.
+
+    Args:
+        pool: The pool.
+        sender: The search, as in `RemoteSpec`.
+        kept: The addresses of those that it uses, as far as they are alive.
+        alive: All addresses.
+        found: What was found out about those that joined.
+    """
+    fit = {*kept, *found.by_address}
+    is_limited, may_be_open = bool(places_of(pool)), alive <= fit
+    if not fit or not (found.by_address or is_limited == may_be_open):
+        return pool
+    return _admitted(pool, sender, fit)
+
+
+def _admitted(pool: Any, sender: str, addresses: Iterable[str]) -> Any:  # noqa: ANN401 - of Dask
+    """Admit processes; return a pool that uses these only.
+
+    A task that is limited to some processes costs a scheduler several times as much as another, and
+    waits for one of them instead of for whichever is free. So tasks are limited only while there
+    are processes that must not measure. One that joins refuses what it gets until it is admitted.
+
+    Args:
+        pool: The pool.
+        sender: The search, as in `RemoteSpec`.
+        addresses: The processes.
+    """
+    chosen, client = list(addresses), pool._client  # noqa: SLF001 - there is no other way to it
+    client.run(admit, sender, workers=chosen, on_error="ignore")
+    if not set(client.nthreads()) <= set(chosen):
+        return only(pool, chosen)
+    kept = {name: one for name, one in pool._kwargs.items() if name != "workers"}  # noqa: SLF001
+    return type(pool)(client, **kept)
 
 
 def _leave_out_other_models(found: PoolProcesses) -> None:
@@ -246,19 +292,32 @@ def _look_at(
     found: PoolProcesses,
 ) -> None:
     """Look at workers of a Dask cluster, and send them the recording if they lack it."""
-    for address in addresses:
+    asked = (examine, spec, mneme.__version__, 0)
+    among = list(addresses)
+    answers = client.run(*asked, workers=among, on_error="return") if among else {}
+    for address in among:
         run = functools.partial(_run, client, address)
         try:
-            try:
-                answer = run(examine, spec, mneme.__version__, 0)
-            except LacksRecording:
-                found.package = found.package or pack(spec.record_db, str(spec.record_id))
-                send(found.package, spec.sender, run)
-                answer = run(examine, spec, mneme.__version__, 0)
+            answer = answers[address]
+            if isinstance(answer, LacksRecording):
+                answer = _sent(run, asked, found)
+            elif isinstance(answer, BaseException):
+                raise answer  # noqa: TRY301 - as the other ones
         except Exception as error:  # noqa: BLE001 - whatever the worker raised
             found.left_out[address] = _reason(error)
         else:
             found.by_address[address] = _process(answer)
+
+
+def _sent(run: Callable[..., Any], asked: tuple[Any, ...], found: PoolProcesses) -> Any:  # noqa: ANN401
+    """Return the answer of a process once its host has the recording."""
+    _, spec, *_ = asked
+    if found.package is not None:  # another process of this host may have got it
+        with contextlib.suppress(LacksRecording):
+            return run(*asked)
+    found.package = found.package or pack(spec.record_db, str(spec.record_id))
+    send(found.package, spec.sender, run)
+    return run(*asked)
 
 
 def _run(client: Any, address: str, function: Any, *arguments: Any) -> Any:  # noqa: ANN401

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
 from mneme.mneme_types import ExperimentResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from collections.abc import Set as AbstractSet
-    from concurrent.futures import BrokenExecutor, Future
+    from concurrent.futures import Executor, Future
 
     from mneme.measure.eval_future import EvalFuture
+    from mneme.measure.remote_evaluation import RemoteSpec
 
-__all__ = ["PoolTask", "SentTasks", "broken", "grouped", "lost_result"]
+__all__ = [
+    "BrokenPool",
+    "PoolTask",
+    "SentTasks",
+    "broken",
+    "grouped",
+    "handed_to",
+    "lost_result",
+    "seconds_of",
+]
+
+
+class BrokenPool(BackendUnavailable):
+    """A pool takes no more configurations, since one of its processes died."""
 
 
 @dataclass(slots=True)
@@ -28,6 +44,19 @@ class PoolTask:
     tries: int = 0
     places: frozenset[str] = frozenset()
     """The workers of a Dask cluster that may take it; empty: the pool chooses among all."""
+
+    def fail(self, error: MnemeError) -> None:
+        """Let all its futures raise an error."""
+        for future in self.futures:
+            future.set_error(error)
+
+    def finish(self, found: list[ExperimentResult] | MnemeError) -> None:
+        """Give all its futures their results, or the error that there is instead."""
+        if isinstance(found, MnemeError):
+            self.fail(found)
+            return
+        for future, result in zip(self.futures, found, strict=True):
+            future.set_result(result)
 
     def is_like(self, other: PoolTask) -> bool:
         """Whether both differ in their configurations only."""
@@ -74,6 +103,32 @@ def grouped(tasks: Iterable[PoolTask], largest: int) -> list[PoolTask]:
         else:
             found.append(task)
     return found
+
+
+def handed_to(
+    pool: Executor, evaluate: Callable[..., dict[str, Any]], spec: RemoteSpec, task: PoolTask
+) -> Future[dict[str, Any]]:
+    """Submit a task; return the pool's future.
+
+    Raises:
+        InvalidArgument: If the pool is shut down.
+        BackendUnavailable: If it takes nothing for another reason; `BrokenPool` if it is broken.
+    """
+    number = task.futures[0].job_id
+    try:
+        return pool.submit(evaluate, spec, number, task.configurations, task.ir, task.options)
+    except BrokenExecutor as error:
+        raise BrokenPool(broken(error)) from error
+    except RuntimeError as error:
+        raise InvalidArgument(f"the pool takes no configurations: {error}") from error
+    except Exception as error:  # such as Dask's own of a scheduler that is gone
+        raise BackendUnavailable(f"the pool takes no configurations: {error}") from error
+
+
+def seconds_of(remote: Future[dict[str, Any]]) -> float:
+    """Return how long a process took for a task that has ended; 0 if it failed."""
+    is_right = not remote.cancelled() and remote.exception() is None
+    return float(remote.result().get("seconds", 0.0)) if is_right else 0.0
 
 
 def lost_result(failure: BaseException) -> ExperimentResult:

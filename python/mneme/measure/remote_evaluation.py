@@ -21,7 +21,7 @@ from mneme.devices import device_by_number, device_limits, list_devices
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.measure.sent_recordings import digest_of, find_sent, sent_name
-from mneme.mneme_types import ExperimentConfiguration
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
 
@@ -36,6 +36,8 @@ __all__ = [
     "RefusedProcess",
     "RemoteSpec",
     "UnfitProcess",
+    "UnknownProcess",
+    "admit",
     "evaluate",
     "examine",
     "hold",
@@ -46,6 +48,7 @@ __all__ = [
 # A process that cannot measure waits this long, so that tasks come to others meanwhile.
 _PAUSE_SECONDS = 0.5
 _HOLD_SECONDS = 2.0
+_USUAL = ExperimentResult().to_dict()
 
 
 class UnfitProcess(BackendUnavailable):
@@ -58,6 +61,10 @@ class LacksRecording(UnfitProcess):
 
 class RefusedProcess(UnfitProcess):
     """A process that could measure, but is not to: another one takes what it was given."""
+
+
+class UnknownProcess(UnfitProcess):
+    """A process that joined and was not looked at yet: another one takes what it was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +91,8 @@ class RemoteSpec:
     refused: frozenset[str] = field(default=frozenset(), compare=False)
     """The places of processes that are not to measure, as `place_here` names them; what is open
     stays open when they change."""
+    is_for_admitted: bool = field(default=False, compare=False)
+    """Whether only processes measure that `admit` was called in, for this sender."""
 
 
 @dataclass(slots=True)
@@ -108,6 +117,7 @@ class _Process:
     pid: int = field(default_factory=os.getpid)
     lock: threading.Lock = field(default_factory=threading.Lock)
     opened: dict[RemoteSpec, _Opened] = field(default_factory=dict)
+    admitted: set[str] = field(default_factory=set)
     device: str | None = None
     claim: IO[bytes] | None = None
 
@@ -146,6 +156,11 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
         "threads": _threads_of_process(),
         "cores": sorted(os.sched_getaffinity(0)),
     }
+
+
+def admit(sender: str) -> None:
+    """Let this process measure for a search, which has looked at it."""
+    _this_process().admitted.add(sender)
 
 
 def hold(spec: RemoteSpec, number: int) -> None:
@@ -210,8 +225,11 @@ def evaluate(
     Raises:
         UnfitProcess: If the recording cannot be opened here.
         RefusedProcess: If this process is not to measure.
+        UnknownProcess: If nobody has looked at this process.
         MnemeError: If it cannot be replayed at all.
     """
+    if spec.is_for_admitted and spec.sender not in _this_process().admitted:
+        raise UnknownProcess(f"{os.uname().nodename}: was not looked at")
     if place_here() in spec.refused:
         time.sleep(_PAUSE_SECONDS)
         raise RefusedProcess(f"{os.uname().nodename}: is not to measure")
@@ -237,10 +255,15 @@ def evaluate(
     finally:
         with process.lock:
             opened.users -= 1
-    plain = [result.to_dict() for result in results if result is not None]
+    plain = [_plain(result) for result in results if result is not None]
     seconds = time.monotonic() - began
     told = {"host": os.uname().nodename, "place": place_here()}
     return {**told, "results": plain, "seconds": seconds}
+
+
+def _plain(result: ExperimentResult) -> dict[str, Any]:
+    """Return what differs from a result that says nothing: it is sent for each configuration."""
+    return {name: one for name, one in result.to_dict().items() if one != _USUAL[name]}
 
 
 def _this_process() -> _Process:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mneme.mneme_types import ExperimentResult
 
-__all__ = ["Counts", "ExecutorStatistics", "NodeStatistics"]
+__all__ = ["Counts", "ExecutorStatistics", "NodeStatistics", "count_processes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,13 @@ class NodeStatistics:
         self.finished += 1
         self.failures += result.failed
         self.device_busy_seconds += result.launched_ns * 1e-9
+
+
+def count_processes(nodes: dict[str, NodeStatistics], hosts: Iterable[str]) -> None:
+    """Note how many processes measure on each host, at most so far, given the host of each."""
+    for host, count in Counter(hosts).items():
+        node = nodes.setdefault(host, NodeStatistics())
+        node.processes = max(node.processes, count)
 
 
 class Counts:

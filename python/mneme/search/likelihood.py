@@ -31,12 +31,11 @@ Params = dict[str, Any]
 class _Densities(NamedTuple):
     """The values of a parameter among good configurations and others."""
 
-    places: range
+    places: list[int]
     """Where each value is in the list of values."""
     sums: list[float]
-    """Density among the good, added up."""
-    ratios: list[float]
-    """Density among the good over that among the others."""
+    """The chances of these values, added up, to have the greatest ratio of both densities among
+    candidates that are drawn by their density among the good."""
 
 
 class Likelihood:
@@ -83,8 +82,8 @@ class Likelihood:
             found = self._densities.get(name)
             if found is None:
                 found = self._densities[name] = self._compare(name)
-            drawn = self._rng.choices(found.places, cum_weights=found.sums, k=_CANDIDATES)
-            chosen[name] = values[max(drawn, key=found.ratios.__getitem__)]
+            place = bisect.bisect(found.sums, self._rng.random() * found.sums[-1])
+            chosen[name] = values[found.places[min(place, len(values) - 1)]]
         return chosen
 
     def _count(self, params: Mapping[str, Any], more: int) -> None:
@@ -113,8 +112,13 @@ class Likelihood:
         even = _PRIOR / len(values)
         likely = [(counts[value] + even) / (have + _PRIOR) for value in values]
         usual = [(seen[value] - counts[value] + even) / (others + _PRIOR) for value in values]
-        return _Densities(
-            places=range(len(values)),
-            sums=list(itertools.accumulate(likely)),
-            ratios=[one / other for one, other in zip(likely, usual, strict=True)],
-        )
+        ratios = [one / other for one, other in zip(likely, usual, strict=True)]
+        places = sorted(range(len(values)), key=ratios.__getitem__)
+        sums, below, whole = [], 0.0, sum(likely)
+        for _, alike in itertools.groupby(places, key=ratios.__getitem__):
+            parts = list(itertools.accumulate((likely[one] for one in alike), initial=below))
+            first, last = (min(1.0, one / whole) ** _CANDIDATES for one in (below, parts[-1]))
+            share = (last - first) / (parts[-1] - below)
+            sums += [first + (one - below) * share for one in parts[1:]]
+            below = parts[-1]
+        return _Densities(places, sums)

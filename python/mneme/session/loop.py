@@ -37,6 +37,8 @@ _KNOWN_IN_A_ROW = 200
 # Number of running configurations in a row before the search waits for results.
 _FOLLOWING_IN_A_ROW = 20
 _POLL_SECONDS = 0.2
+# Number of results after which the executor gets more configurations, even if more results wait.
+_RESULTS_IN_A_ROW = 64
 # Running configurations may take this long after the end of the time, and this many times the
 # longest one.
 _GRACE_SECONDS, _GRACE_FACTOR = 5.0, 2.0
@@ -75,7 +77,8 @@ class Executor(Protocol):
         An executor may also have `tighten(stop_above_ns)`, which lowers higher limits of queued
         configurations to this one, `end_hanging(least_seconds, factor)`, which fails
         measurements that take this long and this many times as long as all before, and
-        `submit_together(configs, iterations, measuring, fresh)`, which measures all on one device.
+        `submit_together(configs, iterations, measuring, fresh)`, which measures all on one device,
+        and `expect(count)`, which says how many configurations will be submitted at most.
         """
 
 
@@ -153,6 +156,7 @@ class SearchLoop:
         self._on_done = on_done
         self._executor = executor
         self._tighten = getattr(executor, "tighten", lambda _stop_above_ns: None)
+        self._expect = getattr(executor, "expect", lambda _count: None)
         self._end_hanging = getattr(executor, "end_hanging", lambda _least, _factor: None)
         self._search = search
         self._store = store
@@ -256,6 +260,8 @@ class SearchLoop:
         following = 0
         # An executor may want more in flight once it knows how long configurations take.
         capacity = max(self._capacity, int(getattr(self._executor, "capacity", 0)))
+        if trials is not None:
+            self._expect(trials - self.progress.done - len(self._in_flight))
         while len(self._in_flight) < capacity and following < _FOLLOWING_IN_A_ROW:
             if trials is not None and self.progress.done + len(self._in_flight) >= trials:
                 return False
@@ -317,7 +323,7 @@ class SearchLoop:
         self._search.tell(banned, is_repeated=True)
 
     def _take_in(self, began: float, deadline: float | None) -> None:
-        """Wait for a result, then process all that are available."""
+        """Wait for a result, then process those that are available, but not too many."""
         # While a configuration runs, this is the only sign of life for other processes.
         self._search.beat()
         try:
@@ -325,13 +331,15 @@ class SearchLoop:
             candidate, future = self._finished.get(timeout=_POLL_SECONDS)
         except queue.Empty:
             return
-        while True:
+        for left in range(_RESULTS_IN_A_ROW, 0, -1):
             self._finish(candidate, future)
             self.progress.seconds = time.monotonic() - began
             self.progress.in_flight = len(self._in_flight)
             if deadline is not None:
                 self.progress.time_left = max(0.0, deadline - time.monotonic())
             self._listener.progress(self.progress)
+            if left == 1:
+                return
             try:
                 candidate, future = self._finished.get_nowait()
             except queue.Empty:
