@@ -135,8 +135,13 @@ def test_many_rows_are_cut_to_those_that_differ(
 def test_json_is_all_there_is_on_stdout(
     simulated: Simulated, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    damaged = tmp_path / "tree" / "damaged" / "1.json"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text('{"Hash": "1", "inst')
     assert compare(tmp_path, *SLOWER, "--json", "--fail-on", "regression=3%") == 9
-    printed = json.loads(capsys.readouterr().out)
+    out, err = capsys.readouterr()
+    assert f"'{damaged}' is left out: " in err
+    printed = json.loads(out)
     assert printed["baseline"] == BASELINE_NAME
     assert [one["name"] for one in printed["kernels"]] == ["k0", "k1", "k2"]
     new = printed["kernels"][0]["variants"]["new"]

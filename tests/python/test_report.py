@@ -71,6 +71,8 @@ def test_report_says_the_gain_with_its_interval(tmp_path: Path) -> None:
     assert f"{gain['ratio']:.3f}{TIMES} faster {low} {DASH} {high}{TIMES}" in words
     assert KERNEL in words
     assert "mneme deploy run -o tuned.json" in words
+    for code in ("Optimised IR", "Assembly"):
+        assert f"{code}: baseline and best" in words
     assert set(page.figures) == {
         f"k0-{name}"
         for name in ("history", "distribution", "failures", "importance", "parallel", "slices")
