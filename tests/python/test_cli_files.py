@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cli_parts import mneme_here
 from deploy_samples import write_result
 from mneme.cli.exit_codes import ExitCode
 from native_parts import needs_native
@@ -23,16 +24,7 @@ pytestmark = [pytest.mark.compile, needs_native]
 
 
 def mneme(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mneme", *(str(one) for one in arguments)],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-        timeout=30,
-        cwd=cwd,
-        env={**os.environ, "MNEME_DEVICE": "cpu"},
-    )
+    return mneme_here(*arguments, cwd=cwd, MNEME_DEVICE="cpu")
 
 
 @pytest.fixture

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from cli_parts import mneme_here
 from deploy_samples import best, facts, write_result
 from mneme.cli import _tune_output, main
 from mneme.cli.exit_codes import ExitCode
 from mneme.errors import InvalidArgument
+from mneme.session.events import Progress
 from mneme.session.options import TuneOptions
 from native_parts import needs_native
 
@@ -25,14 +26,7 @@ pytestmark = [pytest.mark.compile, needs_native]
 
 
 def mneme(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mneme", *(str(one) for one in arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={**os.environ, "MNEME_DEVICE": "cpu", **environment},
-    )
+    return mneme_here(*arguments, MNEME_DEVICE="cpu", **environment)
 
 
 def assert_refused(
@@ -231,6 +225,18 @@ def test_a_warning_that_repeats_is_counted(capsys: pytest.CaptureFixture[str]) -
         "mneme: something else",
         "mneme: 1000 times: a worker is slow",
     ]
+
+
+@pytest.mark.parametrize(
+    ("best", "words"),
+    [
+        (None, "nothing faster yet"),
+        (SimpleNamespace(metric=2.5e6, speedup=1.25), "best 2.50 ms (1.25x)"),
+    ],
+)
+def test_progress_shows_the_best_so_far(best: Any, words: str) -> None:
+    progress = Progress(done=3, total=8, best=best, seconds=2.0, done_now=3, time_left=4.0)
+    assert _tune_output._line(progress) == f"3/8 trials, {words}, 1.5/s, 3 s left"
 
 
 def test_a_config_file_is_checked_like_the_command_line(tmp_path: Path) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import typer
 
+from cli_parts import mneme_here
 from mneme.cli._recording import tell_apart
 from mneme.cli.exit_codes import ExitCode
 from native_parts import needs_native
@@ -40,14 +39,7 @@ def knowledge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def mneme(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mneme", *(str(one) for one in arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={**os.environ, "MNEME_DEVICE": "cpu"},
-    )
+    return mneme_here(*arguments, MNEME_DEVICE="cpu")
 
 
 def run(verb: str, out: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
