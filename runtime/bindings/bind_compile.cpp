@@ -37,8 +37,12 @@ py::dict toDict(const compile::Result& result) {
 /// `apartSeconds`: not 0: in a process of its own, which then ends, and nothing is stored.
 compile::Result compileRequest(const compile::Request& request, bool useCache,
                                double apartSeconds = 0) {
-  if (apartSeconds > 0)
-    return compile::compileApart(request, {.cacheDirectory = {}, .timeoutSeconds = apartSeconds});
+  if (apartSeconds > 0) {
+    compile::Result result =
+        compile::compileApart(request, {.cacheDirectory = {}, .timeoutSeconds = apartSeconds});
+    compile::showPrinted(result);
+    return result;
+  }
   return compile::compileForReplay(request, useCache);
 }
 

@@ -106,3 +106,21 @@ def test_the_profiler_of_nvidia_counts_the_same(recording: Callable[[str], Path]
         pytest.skip(f"ncu does not count here: {done.stdout[-400:]} {done.stderr[-400:]}")
     (row,) = csv.DictReader(lines)
     assert float(row["Metric Value"].replace(",", "")) == ours
+
+
+def test_configurations_have_a_place_in_the_roofline(
+    recording: Callable[[str], Path], record_property: Callable[[str, object], None]
+) -> None:
+    line = ("explain", recording("vector_add"), "vectorAdd", "default<O3>", "default<O0>")
+    done = mneme(*line, "--measure", "--device", DEVICE, "--json")
+    assert done.returncode == 0, done.stderr
+    for one in json.loads(done.stdout)["configurations"]:
+        assert one["time_ns"] > 0
+        if one["roofline"] is None:
+            assert "no hardware counters" in one["not_measured"] or "admin" in one["not_measured"]
+            continue
+        found = one["roofline"]
+        assert found["precision"] == "single"
+        assert 0 < found["memory_share"] < 1.2
+        assert 0 < found["arithmetic_share"] < 0.1
+        record_property(f"roofline of vector_add with {one['name']}", found)

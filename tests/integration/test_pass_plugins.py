@@ -68,6 +68,32 @@ def test_passes_of_a_plugin_stand_in_any_pipeline(
     assert config["passes"] == passes
 
 
+def test_what_a_pass_prints_is_beside_the_result(recording: Path, planted: Path) -> None:
+    for pipeline in ("planted-talk,default<O1>", "planted-talk,default<O2>"):
+        done = replay(recording, pipeline, planted)
+        assert done.returncode == 0, done.stderr
+        assert done.result["verified"]
+        lines = done.stderr.splitlines()
+        assert sum(line.startswith("planted counts ") for line in lines) == 1
+        assert lines.count("planted complains") == 1
+    again = replay(recording, "planted-talk,default<O1>", planted)
+    assert "planted" not in again.stderr
+
+
+def test_what_a_pass_prints_while_comparing_is_in_a_log(
+    recording: Path, planted: Path, tmp_path: Path
+) -> None:
+    results = tmp_path / "results"
+    line = (recording, "--device", "cpu", "--rounds", "6", "--iterations", "1", "--json")
+    talks = f"x=--passes 'planted-talk,default<O1>' --pass-plugin {planted}"
+    done = mneme("compare", *line, "--variant", talks, "--results-dir", results)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["kernels"]
+    logs = "".join(one.read_text() for one in (results / "logs").glob("Compiler-*.log"))
+    assert "planted counts " in logs
+    assert "planted complains" in logs
+
+
 def test_one_pass_alone_is_a_pipeline(recording: Path, planted: Path) -> None:
     assert replay(recording, "planted-nothing", planted).returncode == 0
     unknown = replay(recording, "planted-nothing")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mneme.cli._console import print_line, table_width
 from mneme.why.loops import loops_by_place
 from mneme.why.names import Names
+from mneme.why.roofline import standing_text
 from mneme.why.sentences import limits_text, unknown_sentences
 
 if TYPE_CHECKING:
@@ -106,6 +107,17 @@ class _Text:
             return
         for letter, text in zip(self.letters, texts, strict=True):
             _paragraph(text, f"  {letter}  ", "     ")
+
+    def standings(self) -> None:
+        """What the device did, where that was measured."""
+        texts = [standing_text(one) for one in self.why.builds]
+        if not any(texts):
+            return
+        self._table("On the device", self.why.standings)
+        if not self.why.standings:
+            _heading("On the device")
+        for letter, text in zip(self.letters, texts, strict=True):
+            _paragraph(text, "  " if self.is_alone else f"  {letter}  ", "     ")
 
     def memory(self) -> None:
         """Loads, stores and atomics, by the memory they are of."""
@@ -272,6 +284,7 @@ def show_why(why: Why, *, shows_all: bool) -> None:
     text = _Text(why, shows_all=shows_all)
     text.title()
     text.numbers()
+    text.standings()
     text.remarks()
     text.loops()
     text.memory()

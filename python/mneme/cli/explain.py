@@ -12,7 +12,7 @@ import typer
 from mneme.arguments import ArgKind
 from mneme.cli import _console
 from mneme.cli._explain_words import is_recording, split_words
-from mneme.cli._options import JsonOption, finite
+from mneme.cli._options import DeviceOption, JsonOption, finite
 from mneme.cli._recording import (
     DatabaseOption,
     RecordIdOption,
@@ -120,6 +120,15 @@ def explain(
     shows_all: Annotated[
         bool, typer.Option("--all", help="Of configurations also what is the same in all.")
     ] = False,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure",
+            help="Of configurations also what they do on --device: time and, by hardware "
+            "counters, the place in a roofline.",
+        ),
+    ] = False,
+    device: DeviceOption = None,
     html: Annotated[
         Optional[Path],
         typer.Option(
@@ -146,7 +155,7 @@ def explain(
 
     With CONFIGs, of a recorded launch: what LLVM's passes say by source line, loops and how often
     they go round, memory operations, registers, what limits occupancy, times of passes. Nothing
-    runs.
+    runs without --measure.
     """
     from mneme import explain as explaining  # noqa: PLC0415
 
@@ -156,9 +165,12 @@ def explain(
         tell_unused({"--value": value, "--block": block, "--grid": grid}, "with configurations")
         launch = chosen_launch(words, record_id)
         why = _compiled(*launch, named, variant or [], arch, timeout)
+        if measure:
+            why = _measured(why, device)
         _write(why, html, json=json, shows_all=shows_all)
         return
     only = {"--all": shows_all or None, "--html": html, "--timeout": timeout}
+    only["--measure"] = measure or None
     tell_unused(only, "without a configuration")
     recorded = _recorded(words, record_id, is_named=record_database is not None)
     if words.kernel is None and recorded is None:
@@ -209,6 +221,13 @@ def _compiled(
         configuration = configured(record, instance, one.changes)
         ways.append(Way(name=one.name, configuration=configuration))
     return explain_builds(ways, database, record_id, target, timeout)
+
+
+def _measured(why: Why, device: str | None) -> Why:
+    from mneme.devices import choose_device  # noqa: PLC0415 - loads native code
+    from mneme.why import measured  # noqa: PLC0415 - `--help` stays light
+
+    return measured(why, choose_device(device))
 
 
 def _write(why: Why, html: Path | None, *, json: bool, shows_all: bool) -> None:

@@ -94,6 +94,9 @@ class SuiteOptions:
     tolerances: Sequence[Tolerance] = ()
     """Allowed differences from the recorded memory."""
 
+    counters: tuple[str, ...] = ()
+    """Hardware counters to read, in launches of their own."""
+
     timeout: float | None = None
     """Seconds that one replay may take; None: 1000 times the recorded time a launch, at least 60
     s."""
@@ -213,7 +216,7 @@ class SuiteExecutor:
             iterations=iterations or self._options.iterations,
             warmup=self._options.warmup,
             tolerances=self._options.tolerances,
-            measuring=Measuring(cold_cache=is_cold),
+            measuring=Measuring(cold_cache=is_cold, counters=self._options.counters),
         )
         task = Task(message=(launch, config.launch_text(), options))
         self._loop.call_soon_threadsafe(self._processes[device].ask, task)

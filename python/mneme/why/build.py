@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mneme.compare.occupancy import Residency
     from mneme.measure.compile_record import CompiledKernel
     from mneme.mneme_types import ExperimentConfiguration
+    from mneme.why.standing import Standing
     from mneme.why.ways import Way
 
 __all__ = ["Build", "build"]
@@ -71,6 +72,15 @@ class Build:
 
     compiled: CompiledKernel = field(repr=False)
 
+    time_ns: float | None = None
+    """How long it took on a device, where that was asked for: the median."""
+
+    standing: Standing | None = None
+    """What it did on a device, where that was asked for."""
+
+    not_measured: str = ""
+    """Why that is not known, if it was asked for."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         fits = self.residency
@@ -95,6 +105,9 @@ class Build:
             "loops": [dict(one) for one in self.loops],
             "llvm_statistics": None if self.statistics is None else dict(self.statistics),
             "seconds": dict(self.seconds),
+            "time_ns": self.time_ns,
+            "roofline": None if self.standing is None else self.standing.to_dict(),
+            "not_measured": self.not_measured,
         }
 
 

@@ -39,6 +39,17 @@ FIGURES = {
 }
 """The figures of builds, the most important first, as tables call them."""
 
+# What a device says, as tables call it, and in units of what.
+_STANDINGS = {
+    "time_ns": ("time [µs]", 1e3),
+    "dram_bytes": ("MB from and to memory", 1e6),
+    "bytes_per_second": ("GB/s of memory", 1e9),
+    "memory_share": ("% of its peak", 1e-2),
+    "flops_per_second": ("GFLOP/s", 1e9),
+    "arithmetic_share": ("% of their peak", 1e-2),
+    "intensity": ("operations a byte", 1.0),
+}
+
 # What decides before the rest; passes that are not named come behind those with 1.
 _RANKS = {
     **dict.fromkeys(("loop-vectorize", "loop-unroll", "transform-warning"), 0),
@@ -151,6 +162,19 @@ class Why:
         return [row for row in rows if any(value is not None for value in row.values)]
 
     @property
+    def standings(self) -> list[Row]:
+        """What each configuration did on a device, where that was measured."""
+        told = [
+            {"time_ns": one.time_ns, **({} if one.standing is None else one.standing.to_dict())}
+            for one in self.builds
+        ]
+        rows = [
+            Row(key=key, label=label, values=[_rounded(one.get(key), unit) for one in told])
+            for key, (label, unit) in _STANDINGS.items()
+        ]
+        return [row for row in rows if any(value is not None for value in row.values)]
+
+    @property
     def features(self) -> list[Row]:
         """What is counted in the IR, where any configuration has some."""
         rows = [
@@ -245,6 +269,11 @@ class Why:
                 },
             },
         }
+
+
+def _rounded(value: float | None, unit: float) -> float | None:
+    """Return a number in a unit, with as many digits as people read."""
+    return None if value is None else float(f"{value / unit:.4g}")
 
 
 def explain_builds(

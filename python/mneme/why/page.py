@@ -9,6 +9,7 @@ from mneme.report.differences import compare, language_of
 from mneme.report.rendering import rendered
 from mneme.why.loops import loops_by_place
 from mneme.why.names import Names
+from mneme.why.roofline import standing_text
 from mneme.why.sentences import limits_text, unknown_sentences
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def write_page(why: Why, path: Path) -> None:
 def _content(why: Why) -> dict[str, Any]:
     names = Names()
     builds = list(zip(why.letters, why.builds, strict=True))
-    rows = [*why.figures, *why.accesses, *why.features]
+    rows = [*why.standings, *why.figures, *why.accesses, *why.features]
     statistics = why.statistics or []
     return {
         "title": names.short(why.record.kernel_name),
@@ -51,7 +52,11 @@ def _content(why: Why) -> dict[str, Any]:
         "target": why.target,
         "letters": [letter for letter, _ in builds],
         "is_alone": len(builds) == 1,
-        "builds": [(letter, one.name, limits_text(one, why.target)) for letter, one in builds],
+        "builds": [
+            (letter, one.name, "; ".join(filter(None, (limits_text(one, why.target), standing))))
+            for letter, one in builds
+            for standing in [standing_text(one)]
+        ],
         "failed": why.failed,
         "is_same_code": why.is_same_code,
         "different": [_cells(row) for row in rows if row.differs],

@@ -13,7 +13,8 @@ __all__ = ["limits_text", "unknown_sentences"]
 _ROOFLINE = (
     "The place in a roofline: bytes that reach device memory and branches taken show only at run "
     "time. Flops a byte are those of one round of an innermost loop as its IR says, each "
-    "instruction once, and bytes that a thread asks for, whatever caches answer."
+    "instruction once, and bytes that a thread asks for, whatever caches answer. --measure "
+    "asks the device."
 )
 _NO_LINES = "Source lines: the program was built without them; -gline-tables-only keeps them."
 _NO_LINES_ON_CPU = (
@@ -42,7 +43,7 @@ def limits_text(build: Build, target: str) -> str:
 
 def unknown_sentences(why: Why) -> list[str]:
     """Return what is unknown, and why."""
-    told = [_ROOFLINE]
+    told = [] if any(one.standing is not None for one in why.builds) else [_ROOFLINE]
     if all(one.statistics is None for one in why.builds):
         told.append(
             "LLVM's statistics: this LLVM was built without them (LLVM_FORCE_ENABLE_STATS)."

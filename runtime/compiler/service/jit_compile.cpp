@@ -3,6 +3,7 @@
 // sends a request, reads the answer and may come again.
 //
 //   mneme-jit-compile <pid of the program> <libmneme_compile.so> <assembler> <its path>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -107,6 +109,29 @@ void loadCompiler() {
   }
 }
 
+/// What is written to stderr from here on, where that is a file.
+class ErrorOutput {
+public:
+  ErrorOutput() : begin_(end()) {}
+
+  std::string text() const {
+    std::string text(static_cast<size_t>(std::max<off_t>(0, end() - begin_)), '\0');
+    const ssize_t count = pread(STDERR_FILENO, text.data(), text.size(), begin_);
+    text.resize(static_cast<size_t>(std::max<ssize_t>(0, count)));
+    return text;
+  }
+
+private:
+  static off_t end() {
+    fflush(stderr);
+    struct stat facts = {};
+    const bool isFile = fstat(STDERR_FILENO, &facts) == 0 && S_ISREG(facts.st_mode);
+    return isFile ? facts.st_size : 0;
+  }
+
+  off_t begin_;
+};
+
 compile::Answer answerTo(const std::vector<std::byte>& bytes) {
   compile::Answer answer;
   try {
@@ -118,8 +143,12 @@ compile::Answer answerTo(const std::vector<std::byte>& bytes) {
       answer.result = compile::compileMlir(*request);
     else if (!request->sourceCompiler.empty())
       answer.result = compile::compileSource(*request);
-    else
+    else {
+      const ErrorOutput errors;
       answer.result = compile::compile(*request);
+      if (!request->plugins.empty())
+        answer.result.warnings = errors.text();
+    }
   } catch (const Error& error) {
     answer.code = error.code();
     answer.message = error.what();

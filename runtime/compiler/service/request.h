@@ -139,7 +139,7 @@ struct Result {
   std::string statisticsJson;
   std::string trace;         ///< not of stored results
   std::string printed;       ///< by pass plugins, to stdout; not of stored results
-  std::string warnings;      ///< of Request::sourceCompiler, to stderr; not of stored results
+  std::string warnings;      ///< of Request::sourceCompiler and pass plugins, to stderr; likewise
   std::string timeTrace;     ///< JSON; this and what follows: not of stored results
   std::string linkedIr;      ///< before specialisation
   std::string specializedIr; ///< before the pipeline

@@ -201,7 +201,15 @@ Result compileForReplay(const Request& request, bool useCache) {
   options.timeoutSeconds = replayTimeout();
   if (useCache)
     options.cacheDirectory = cacheDirectory().value_or("");
-  return compileApart(request, options);
+  Result result = compileApart(request, options);
+  showPrinted(result);
+  return result;
+}
+
+void showPrinted(const Result& result) noexcept {
+  for (const std::string* text : {&result.printed, &result.warnings})
+    fwrite(text->data(), 1, text->size(), stderr);
+  fflush(stderr);
 }
 
 void checkPassesOf(const std::vector<PassPlugin>& plugins, const std::string& passes,

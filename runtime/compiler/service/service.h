@@ -46,8 +46,12 @@ Result compileApart(const Request& request, const ServiceOptions& options);
 /// with pass plugins is compiled in a process of its own, whatever else this process does: plugins
 /// may crash or never end, and a file that has changed cannot be loaded in place of the first one.
 /// Such a compilation may take MNEME_COMPILE_TIMEOUT seconds, 60 if that is not set.
+/// What plugins print goes to stderr: stdout is for results.
 /// \throws as compile() and compileApart()
 Result compileForReplay(const Request& request, bool useCache);
+
+/// Writes what plugins printed to stderr.
+void showPrinted(const Result& result) noexcept;
 
 /// Checks a pipeline and options of LLVM; with pass plugins or another compiler in a process of its
 /// own, as compileForReplay(). \throws Error{InvalidArgument} naming the offending pass or option,

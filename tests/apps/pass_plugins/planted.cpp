@@ -80,6 +80,12 @@ bool loopForEver(Module& module) {
   return module.empty();
 }
 
+bool talk(Module& module) {
+  outs() << "planted counts " << module.size() << " functions\n";
+  errs() << "planted complains\n";
+  return false;
+}
+
 bool parse(StringRef name, ModulePassManager& manager, ArrayRef<PassBuilder::PipelineElement>) {
   if (name == "planted-nothing")
     manager.addPass(Planted<nothing>());
@@ -93,6 +99,8 @@ bool parse(StringRef name, ModulePassManager& manager, ArrayRef<PassBuilder::Pip
     manager.addPass(Planted<crash>());
   else if (name == "planted-for-ever")
     manager.addPass(Planted<loopForEver>());
+  else if (name == "planted-talk")
+    manager.addPass(Planted<talk>());
   else
     return false;
   return true;
