@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mneme.knob_kinds import CodeText
 
 __all__ = [
+    "OWN_CODE",
     "SearchedCodeFiles",
     "assembler_option",
     "assembler_words",
@@ -31,6 +32,8 @@ __all__ = [
 _SPACE = "Search space"
 # ptxas's advanced controls: the content of a file decides on the code.
 _CONTROLS: Final = re.compile("(-{1,2}apply-controls=)(.+)", re.DOTALL)
+OWN_CODE: Final = {"recorded": "none: as recorded", "ptx": "none: the recorded PTX"}
+"""What `--llvm` calls code that no LLVM compiles, with its name for people."""
 
 
 @dataclass(kw_only=True)
@@ -100,7 +103,7 @@ def plugin_names(plugins: str) -> str:
 def shown_text(knob: CodeText, value: str) -> str:
     """Return a value for people: without directories and hashes."""
     if knob.key == "llvm":
-        return _compiler_name(value) if value else "mneme's"
+        return OWN_CODE.get(value) or (_compiler_name(value) if value else "mneme's")
     if knob.key == "pass_plugins":
         value = plugin_names(value)
     if knob.key == "assembler_options":
@@ -165,7 +168,7 @@ def compiler_text(told: Sequence[str]) -> str:
     """
     if len(told) > 1:
         raise InvalidArgument(f"--llvm names {' and '.join(told)}; one configuration has one LLVM")
-    if not told or hash_in(told[0]):
+    if not told or told[0] in OWN_CODE or hash_in(told[0]):
         return "".join(told)
     from mneme import _native  # noqa: PLC0415 - loads native code
     from mneme.other_compilers import library_of  # noqa: PLC0415 - seldom needed

@@ -58,7 +58,7 @@ CODE_TEXTS: Final = (
         between="\n",
         has_files=True,
         label="LLVM",
-        text="Another LLVM that compiles: a name or prefix of 'mneme compiler ls'.",
+        text="Another LLVM that compiles, of 'mneme compiler ls'; 'recorded' or 'ptx': none, what ran.",
     ),
     CodeText(
         key="llvm_options",

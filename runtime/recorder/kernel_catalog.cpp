@@ -6,6 +6,8 @@
 
 #include "runtime/core/artifact/launch_identity.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/base/own_descriptors.h"
+#include "runtime/recorder/compiler_cache.h"
 #include "runtime/recorder/metadata_options.h"
 
 namespace mneme::record {
@@ -331,6 +333,24 @@ artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string&
   record.optionsJson =
       withUnrecordedReads(optionsOf(info.blob->metadataJson), unrecordedReads(info, device));
   return record;
+}
+
+void addCompilersCode(const embed::KernelBlob& blob, artifact::KernelRecord& record,
+                      std::vector<std::vector<std::byte>>& code) {
+  if (blob.imageForm != "cubin" && blob.imageForm != embed::kCpuForm)
+    return;
+  std::optional<CachedCode> found =
+      apart([&] { return findCachedCode(compilerCaches(), blob.kernel, *blob.image, blob.args); });
+  if (!found)
+    return;
+  record.images = {{.form = blob.imageForm, .file = {}, .hash = {}, .content = blob.image},
+                   {.form = "ptx", .file = {}, .hash = {}, .content = found->ptx}};
+  record.codeForm.clear();
+  record.args = std::move(found->args);
+  if (found->arch.starts_with(record.arch)) // machine code does not tell its variant
+    record.arch = found->arch;
+  record.optionsJson = optionsOfTriton(found->producer);
+  code = {std::move(found->ir)};
 }
 
 } // namespace mneme::record

@@ -161,4 +161,9 @@ std::vector<std::vector<std::byte>> recordedCode(const KernelInfo& info);
 /// Makes the record of a kernel, without instances.
 artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device);
 
+/// If Triton keeps the IR of a cubin, the record becomes one with IR, and has cubin and PTX beside
+/// it; `code` becomes the IR.
+void addCompilersCode(const embed::KernelBlob& blob, artifact::KernelRecord& record,
+                      std::vector<std::vector<std::byte>>& code);
+
 } // namespace mneme::record

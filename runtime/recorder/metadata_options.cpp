@@ -31,4 +31,12 @@ std::string withUnrecordedReads(const std::string& optionsJson,
   return options.dump();
 }
 
+std::string optionsOfTriton(const std::string& producer) {
+  // Triton addresses shared memory by 32 bits.
+  return nlohmann::json{{"opt_level", "3"},
+                        {"llvm_options", nlohmann::json::array({"nvptx-short-ptr=true"})},
+                        {"producer", producer}}
+      .dump();
+}
+
 } // namespace mneme::record

@@ -16,4 +16,7 @@ std::vector<std::string> unrecordedReadsOf(const std::string& metadataJson);
 /// Returns `optionsJson` with these reads instead of its own.
 std::string withUnrecordedReads(const std::string& optionsJson, const std::set<std::string>& reads);
 
+/// Returns options for IR that Triton made and optimised: "Triton 3.5.0".
+std::string optionsOfTriton(const std::string& producer);
+
 } // namespace mneme::record

@@ -362,7 +362,9 @@ void Session::announce(const KernelInfo& info) {
   const Window window = memory_->window(static_cast<unsigned>(device_));
   record.windowAddress = window.address;
   record.windowBytes = window.sizeBytes;
-  writer().addKernel(record, recordedCode(info));
+  std::vector<std::vector<std::byte>> code = recordedCode(info);
+  addCompilersCode(*info.blob, record, code);
+  writer().addKernel(record, code);
   state.isAnnounced = true;
   if (const std::string reads = warningOfReads(info, record.device); !reads.empty())
     note(reads);

@@ -58,11 +58,15 @@ compile::Request makeRequest(const artifact::KernelRecord& record,
                              const CodeTarget& target, const Configuration& c,
                              const Options& options) {
   const artifact::Dim3 &grid = c.grid, &block = c.block;
+  if (isOwnCode(c))
+    throw Error(ErrorCode::Unsupported, "kernel '" + record.demangledName + "': '--llvm " + c.llvm +
+                                            "' is code that nothing compiles");
   compile::KernelSource source{record.kernelName, modules, record.optionsJson};
   if (!options.ir.empty())
     source.modules = {options.ir};
-  compile::Request request = compile::toRequest(std::move(source), c, {grid.x, grid.y, grid.z},
-                                                {block.x, block.y, block.z}, target.name);
+  compile::Request request =
+      compile::toRequest(std::move(source), c, {grid.x, grid.y, grid.z},
+                         {block.x, block.y, block.z}, architectureOn(target.name, record.arch));
   for (const device::GlobalPlacement& global : target.placedGlobals)
     request.placedGlobals.push_back({global.name, global.address});
   request.wantIr = options.wantIr;
@@ -161,15 +165,25 @@ ModuleCache::build(const artifact::KernelRecord& record,
                    const std::vector<std::vector<std::byte>>& modules,
                    const Configuration& configuration, const Options& options,
                    const std::function<compile::Request()>& makeRequest) {
-  if (!hasIr(record))
+  if (const std::optional<OwnCode> own = ownCode(record, modules, configuration))
     return std::make_shared<const compile::Result>(
-        recordedBuild(record, modules.at(0), configuration, options));
+        recordedBuild(*own, device_.description(), configuration, options));
   const Hash128 key = keyOf(configuration, options);
   if (const auto found = findRecent(builds_, key); options.useCache && found != builds_.end())
     return found->value;
   const compile::Request request = makeRequest();
-  auto built =
-      std::make_shared<const compile::Result>(compile::compileForReplay(request, options.useCache));
+  std::shared_ptr<const compile::Result> built;
+  try {
+    built = std::make_shared<const compile::Result>(
+        compile::compileForReplay(request, options.useCache));
+  } catch (const Error& error) {
+    if (record.images.empty())
+      throw;
+    throw Error(error.code(),
+                std::string(error.what()) +
+                    "; its code needs no IR: '--llvm recorded' runs it as its program "
+                    "did, '--llvm ptx' assembles its PTX");
+  }
   remember(builds_, Entry<const compile::Result>{key, built}, kRememberedBuilds);
   return built;
 }

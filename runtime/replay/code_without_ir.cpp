@@ -1,9 +1,12 @@
 #include "runtime/replay/code_without_ir.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/compiler/assembler/assembler.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
 #include "runtime/replay/ptx_limits.h"
@@ -20,8 +23,10 @@ std::string withArticle(const std::string& form) {
 }
 
 std::string kernelOf(const artifact::KernelRecord& record) {
-  return "kernel '" + record.demangledName + "' was recorded without IR (its code is " +
-         withArticle(record.codeForm) + ")";
+  const std::string kernel = "kernel '" + record.demangledName + "' ";
+  const std::string form = "(its code is " + withArticle(record.codeForm) + ")";
+  return kernel + (record.images.empty() ? "was recorded without IR " : "shall run as recorded ") +
+         form;
 }
 
 /// Whether a knob, by its key, changes code as it is recorded.
@@ -30,7 +35,9 @@ bool needsIr(const std::string& key, const std::string& form) {
                            "specialized_args"}) // without what they belong to
     if (key == idle)
       return false;
-  return key != "max_registers" || form != "ptx";
+  const bool isForAssembler =
+      key == "max_registers" || key == "codegen_opt" || key == "assembler_options";
+  return key != "llvm" && (form != "ptx" || !isForAssembler);
 }
 
 /// What a configuration asks for that needs IR; empty if nothing.
@@ -41,6 +48,8 @@ std::string wantedCode(const artifact::KernelRecord& record, const Configuration
   if (c.member != usual.member && needsIr(key, record.codeForm))                                   \
     return std::string("other ") + key;
 #include "runtime/core/abi/knobs.def"
+  if (!c.llvm.empty() && !isOwnCode(c))
+    return "another LLVM";
   if (!options.ir.empty())
     return "other IR";
   return options.wantIr ? "output of IR" : options.wantAssembly ? "output of assembly" : "";
@@ -58,6 +67,43 @@ unsigned numberOf(const std::string& architecture) {
 bool runsCubin(const std::string& device, const std::string& built) {
   const unsigned number = numberOf(device), wanted = numberOf(built);
   return wanted == 0 || (wanted / 10 == number / 10 && wanted <= number);
+}
+
+/// The architecture that PTX names, if it is the device's with features; else the device's.
+std::string architectureOf(std::string_view ptx, const std::string& target) {
+  constexpr std::string_view kTarget = ".target ";
+  const size_t at = ptx.find(kTarget);
+  if (at == ptx.npos)
+    return target;
+  const std::string_view rest = ptx.substr(at + kTarget.size(), target.size() + 1);
+  return architectureOn(target, std::string(rest.substr(0, rest.find_first_of(", \r\n"))));
+}
+
+/// Makes machine code of PTX, and returns what it uses.
+nlohmann::json assemble(std::vector<std::byte>& image, const artifact::KernelRecord& record,
+                        const std::string& target, const Configuration& configuration) {
+  const auto assembler = compile::openAssembler(compile::findAssembler());
+  if (!assembler)
+    throw Error(ErrorCode::BackendUnavailable,
+                kernelOf(record) + ": options and levels of ptxas need ptxas or nvJitLink, and "
+                                   "neither was found (see MNEME_PTXAS)");
+  compile::AssemblyRequest request;
+  request.ptx.assign(reinterpret_cast<const char*>(image.data()), image.size());
+  request.ptx.erase(std::min(request.ptx.find('\0'), request.ptx.size()));
+  request.kernel = record.kernelName;
+  request.arch = architectureOf(request.ptx, target);
+  request.optLevel = configuration.codegenOpt;
+  request.options = compile::checkedOptions(configuration.assemblerOptions.c_str());
+  const compile::Assembly assembly = assembler->assemble(request);
+  const auto bytes = std::as_bytes(std::span(assembly.cubin));
+  image.assign(bytes.begin(), bytes.end());
+  const compile::ResourceUsage& usage = assembly.usage;
+  return {{"reg_usage", usage.registers},
+          {"local_mem_usage", usage.localBytes},
+          {"spill_store_bytes", usage.spillStoreBytes},
+          {"spill_load_bytes", usage.spillLoadBytes},
+          {"stack_bytes", usage.stackBytes},
+          {"assembler", assembler->version().name}};
 }
 
 } // namespace
@@ -83,22 +129,56 @@ void requireIr(const artifact::KernelRecord& record, const std::string& wanted) 
                 kernelOf(record) +
                     ": it can be replayed with another grid, block or size of dynamic shared "
                     "memory" +
-                    (record.codeForm == "ptx" ? " or limit of registers" : "") + ", but not with " +
-                    wanted);
+                    (record.codeForm == "ptx"
+                         ? ", with a limit of registers and options and levels of ptxas"
+                         : "") +
+                    ", but not with " + wanted);
 }
 
-compile::Result recordedBuild(const artifact::KernelRecord& record,
-                              const std::vector<std::byte>& image,
+std::optional<OwnCode> ownCode(const artifact::KernelRecord& record,
+                               const std::vector<std::vector<std::byte>>& modules,
+                               const Configuration& configuration) {
+  const bool wantsPtx = configuration.llvm == kItsPtx;
+  if (!hasIr(record) && (!wantsPtx || record.codeForm == "ptx"))
+    return OwnCode{record, modules.at(0)};
+  if (!isOwnCode(configuration))
+    return std::nullopt;
+  const auto found = std::ranges::find_if(record.images, [&](const artifact::RecordedImage& one) {
+    return one.content && (one.form == "ptx") == wantsPtx;
+  });
+  if (found == record.images.end())
+    throw Error(ErrorCode::Unsupported, "kernel '" + record.demangledName +
+                                            "' was recorded without " +
+                                            (wantsPtx ? "PTX" : "the code that its program ran") +
+                                            "; only kernels of Triton have it beside their IR");
+  OwnCode code{record, *found->content};
+  code.record.codeForm = found->form;
+  return code;
+}
+
+std::string architectureOn(const std::string& target, const std::string& recorded) {
+  const bool hasFeatures = target.starts_with("sm_") && recorded.size() == target.size() + 1 &&
+                           recorded.starts_with(target);
+  return hasFeatures ? recorded : target;
+}
+
+compile::Result recordedBuild(const OwnCode& code, const device::Description& device,
                               const Configuration& configuration, const Options& options) {
-  if (const std::string wanted = wantedCode(record, configuration, options); !wanted.empty())
-    requireIr(record, wanted);
+  checkRunsOn(code.record, device);
+  if (const std::string wanted = wantedCode(code.record, configuration, options); !wanted.empty())
+    requireIr(code.record, wanted);
   compile::Result result;
-  result.image = configuration.maxRegisters == 0
-                     ? image
-                     : withRegisterLimit(image, record.kernelName, configuration.maxRegisters);
-  const std::string hash = toHex(hash128(result.image));
-  const size_t sizeBytes = result.image.size();
-  result.statisticsJson = nlohmann::json{{"image_hash", hash}, {"obj_size", sizeBytes}}.dump();
+  result.image =
+      configuration.maxRegisters == 0
+          ? code.image
+          : withRegisterLimit(code.image, code.record.kernelName, configuration.maxRegisters);
+  nlohmann::json statistics;
+  if (configuration.codegenOpt != Configuration().codegenOpt ||
+      !configuration.assemblerOptions.empty())
+    statistics = assemble(result.image, code.record, device.target, configuration);
+  statistics["image_hash"] = toHex(hash128(result.image));
+  statistics["obj_size"] = result.image.size();
+  result.statisticsJson = statistics.dump();
   return result;
 }
 

@@ -1,7 +1,9 @@
-// Room replay: recordings whose code is an image without IR. It runs as it is: nothing compiles it.
+// Room replay: code as the program's own compiler made it. It runs as it is, or is assembled from
+// PTX: no LLVM compiles it.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +22,34 @@ void checkRunsOn(const artifact::KernelRecord& record, const device::Description
 /// \throws Error{Unsupported} if there is no IR, naming what was asked for
 void requireIr(const artifact::KernelRecord& record, const std::string& wanted);
 
-/// Returns the recorded image in the form of a build. \throws Error{Unsupported} if the
-/// configuration asks for other code
-compile::Result recordedBuild(const artifact::KernelRecord& record,
-                              const std::vector<std::byte>& image,
+/// Configuration::llvm of code that no LLVM compiles: as the program ran it, or its PTX.
+inline constexpr const char* kAsRecorded = "recorded";
+inline constexpr const char* kItsPtx = "ptx";
+inline bool isOwnCode(const Configuration& configuration) {
+  return configuration.llvm == kAsRecorded || configuration.llvm == kItsPtx;
+}
+
+/// Code that a configuration runs without a compiler.
+struct OwnCode {
+  artifact::KernelRecord record; ///< as if it had no IR
+  std::vector<std::byte> image;
+};
+
+/// Returns the code of a kernel without IR, or the one that the configuration asks for; nothing if
+/// IR is to be compiled. \throws Error{Unsupported} if what it asks for was not recorded
+std::optional<OwnCode> ownCode(const artifact::KernelRecord& record,
+                               const std::vector<std::vector<std::byte>>& modules,
+                               const Configuration& configuration);
+
+/// Returns such code in the form of a build. PTX takes limits of registers and, by ptxas, its
+/// options and levels.
+/// \throws Error{Unsupported} if the configuration asks for other code, or the device does not run
+///         it; Error{BackendUnavailable} without ptxas
+compile::Result recordedBuild(const OwnCode& code, const device::Description& device,
                               const Configuration& configuration, const Options& options);
+
+/// Returns the architecture to compile for on a GPU: with the features of the recorded one if it
+/// is the same. \param target  "sm_90"
+std::string architectureOn(const std::string& target, const std::string& recorded);
 
 } // namespace mneme::replay

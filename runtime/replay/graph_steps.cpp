@@ -65,7 +65,9 @@ OpenStep::OpenStep(const GraphStep& step)
     : record(artifact::KernelRecord::load(step.record)),
       instance(chooseInstance(record, step.recordId)), configuration(step.configuration),
       modules(readModules(record, step.record)), prologue(openSnapshot(step, instance.prologue)),
-      epilogue(openSnapshot(step, instance.epilogue)) {}
+      epilogue(openSnapshot(step, instance.epilogue)) {
+  record.readImages(std::filesystem::path(step.record).parent_path());
+}
 
 std::vector<Patch> patchesBetween(const OpenStep& before, const OpenStep& next,
                                   const MemoryImage& image) {

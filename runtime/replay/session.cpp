@@ -56,6 +56,7 @@ void Session::open(const std::filesystem::path& path, const std::string& recordI
   s.instance = chooseInstance(s.record, recordId);
   const std::filesystem::path directory = path.parent_path();
   s.modules = readModules(s.record, path);
+  s.record.readImages(directory);
   s.prologue = std::make_unique<artifact::Snapshot>(
       artifact::Snapshot::open(directory / s.instance.prologue));
   s.epilogue = std::make_unique<artifact::Snapshot>(

@@ -264,7 +264,7 @@ uint64_t DraftMaker::identity() const {
   const artifact::Instance& whole = source_.record.instances.at(source_.instance.dynamicHash);
   const std::vector<std::vector<std::byte>>& values = source_.prologue.args();
   // As in KernelCatalog's dynamicHash().
-  const bool isMasked = !source_.record.codeForm.empty();
+  const bool isMasked = !source_.record.codeForm.empty() || !source_.record.images.empty();
   const auto isAddress = [&](uint64_t word) {
     return std::ranges::any_of(source_.prologue.regions(), [&](const artifact::Region& region) {
       return region.kind != artifact::RegionKind::Global &&

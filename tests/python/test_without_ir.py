@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from deploy_samples import best, facts
+from mneme.code_texts import compiler_text
 from mneme.deploy import plan_deployment
-from mneme.errors import Unsupported
+from mneme.errors import InvalidArgument, Unsupported
 from mneme.mneme_types import ConfigurationChanges
 from mneme.recording.configured import configured
 from mneme.recording.recorded_execution import RecordedExecution
+from mneme.session.constant_arguments import with_deployable_dimensions
 from mneme.session.options import TuneOptions
 from mneme.session.without_ir import with_code_as_it_is
 from record_samples import record_data
@@ -46,13 +48,14 @@ def test_configurations_with_other_code_are_refused(tmp_path: Path, form: str, t
         record.link_llvm_modules()
 
 
-def test_ptx_takes_a_limit_of_registers(tmp_path: Path) -> None:
+def test_ptx_takes_what_ptxas_takes(tmp_path: Path) -> None:
     record = _record(tmp_path, "ptx")
-    _configured(record, max_registers=32)
-    with pytest.raises(Unsupported, match="limit of registers can be changed"):
+    _configured(record, max_registers=32, codegen_opt=1, assembler_options="--fmad=false")
+    with pytest.raises(Unsupported, match="limit of registers and options of ptxas can be changed"):
         _configured(record, passes="default<O1>")
     options, told = with_code_as_it_is(TuneOptions(), record)
-    assert "only grid, block and limits of registers are searched: the code is PTX" in told
+    assert "only grid, block, limits of registers and what ptxas takes are searched" in told
+    assert (options.codegen_opt_range, options.fixed_codegen_opt) == ("1:3", None)
     assert (options.max_registers_range, options.fixed_max_registers) == ("32:128:32", None)
     options, _ = with_code_as_it_is(TuneOptions(max_registers_range="16:32:16"), record)
     assert options.max_registers_range == "16:32:16"
@@ -74,6 +77,38 @@ def test_searches_change_launches_only(tmp_path: Path) -> None:
             with_code_as_it_is(asked, _record(tmp_path, "cubin"))
 
 
+def _of_triton(folder: Path) -> RecordedExecution:
+    path = folder / "17.json"
+    images = [
+        {"Form": form, "File": f"RecordedCode_17.{form}", "Hash": "0"} for form in ("cubin", "ptx")
+    ]
+    options = {"opt_level": "3", "producer": "Triton 3.5.0"}
+    content = {**record_data("1"), "Images": images, "Options": options}
+    path.write_text(json.dumps(content))
+    return RecordedExecution.from_json(path)
+
+
+def test_searches_of_tritons_ir_write_no_tuned_kernels(tmp_path: Path) -> None:
+    record = _of_triton(tmp_path)
+    assert record.images["ptx"] == str(tmp_path / "RecordedCode_17.ptx")
+    options, told = with_code_as_it_is(TuneOptions(), record)
+    assert told.startswith("no file of tuned kernels is written: Triton 3.5.0 compiles this")
+    assert (options.no_proteus_output, options.fixed_passes) == (True, None)
+    options, told = with_deployable_dimensions(options, record)
+    assert options.launch_dim == "none"
+    assert told == "grid and block stay as they are: Triton 3.5.0 made the code for them"
+
+
+def test_searches_of_tritons_ptx_are_those_of_ptx(tmp_path: Path) -> None:
+    record = _of_triton(tmp_path)
+    options, told = with_code_as_it_is(TuneOptions(llvm=("ptx",)), record)
+    assert "the code is PTX" in told
+    assert (options.fixed_passes, options.codegen_opt_range) == ("default<O3>", "1:3")
+    with pytest.raises(InvalidArgument, match="has nothing to search"):
+        with_code_as_it_is(TuneOptions(llvm=("recorded",)), record)
+    assert compiler_text(["ptx"]) == "ptx"
+
+
 def test_searches_with_ir_are_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "17.json"
     path.write_text(json.dumps(record_data("1")))
@@ -88,3 +123,7 @@ def test_results_without_ir_are_not_deployed(tmp_path: Path) -> None:
     plan = plan_deployment([tmp_path])
     assert plan.deployed == []
     assert "recorded without IR" in plan.left_out[0].reason
+    (tmp_path / "best.json").write_text(json.dumps(best(facts=facts(producer="Triton 3.5.0"))))
+    plan = plan_deployment([tmp_path])
+    assert plan.deployed == []
+    assert "Triton 3.5.0 compiles it while its program runs" in plan.left_out[0].reason

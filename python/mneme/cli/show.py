@@ -105,7 +105,12 @@ def _code_text(details: KernelDetails) -> str:
 
     files = ", ".join(details.modules)
     form = details.code_form
-    return f"{files} ({form}, no IR: {possible_with(form)})" if form else files
+    if form:
+        return f"{files} ({form}, no IR: {possible_with(form)})"
+    if details.images:
+        own = ", ".join(details.images.values())
+        return f"{files} (IR of {details.producer}); as its program ran it: {own}"
+    return files
 
 
 def _member_text(name: str, longest: int) -> str:

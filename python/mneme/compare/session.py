@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from mneme import __version__
+from mneme.code_texts import OWN_CODE
 from mneme.compare.measuring import (
     FEWEST_LAUNCHES,
     Executor,
@@ -132,7 +133,7 @@ def _head(options: CompareOptions, rounds: int, devices: Sequence[str]) -> dict[
         "compilers": {
             one.name: compiler_facts(text)
             for one in options.variants
-            if (text := one.changes.values.get("llvm"))
+            if (text := one.changes.values.get("llvm")) and text not in OWN_CODE
         },
         "device": device_limits(devices[0]).name or devices[0],
         "target": device_limits(devices[0]).target,

@@ -228,6 +228,8 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
     facts = result.facts
     if facts.get("code_form") and not reason:
         reason = "it was recorded without IR, and production runs use tuned kernels with IR only"
+    if facts.get("producer") and not reason:
+        reason = f"{facts['producer']} compiles it while its program runs, which mneme leaves alone"
     if choice is None or reason:
         return LeftOut(
             directory=result.directory,

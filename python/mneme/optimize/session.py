@@ -69,6 +69,10 @@ _WITHOUT_IR = (
     "it is recorded without IR, and production runs use tuned kernels with IR only; build it with "
     "add_mneme() or the compiler wrappers"
 )
+_OF_TRITON = (
+    "Triton compiles it while the program runs, where mneme puts no tuned kernels; 'mneme tune' "
+    "searches its recording"
+)
 # Marks a completed recording, with its programs.
 _COMPLETE = ".complete"
 # A run is short if it takes at most this share of the budget; more than one is then made first.
@@ -226,9 +230,10 @@ class OptimizeSession:
             reasons = self._record(application, recording, heavy, built)
             publish_own_text(recording / _COMPLETE, json.dumps(programs_of(self.options.command)))
         all_records = list(Recording(recording).values())
-        records = [one for one in all_records if not one.code_form]
+        records = [one for one in all_records if not (one.code_form or one.producer)]
         self._refused = refused_launches(reasons)
         reasons |= {one.demangled_name: _WITHOUT_IR for one in all_records if one.code_form}
+        reasons |= {one.demangled_name: _OF_TRITON for one in all_records if one.producer}
         if self.result.device != "cpu" and any(one.is_unoptimized for one in records):
             self._note(UNOPTIMIZED)
         recorded = {one.kernel_name for one in records}

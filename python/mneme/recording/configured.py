@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 from mneme.arguments import argument_paths, known_paths
+from mneme.code_texts import OWN_CODE
 from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ _NOT_CODE: Final = frozenset(
         *("max_threads", "min_blocks_per_sm", "specialized_args", "prune", "internalize"),
     )
 )
+# What ptxas takes.
+_OF_PTX: Final = frozenset(("max_registers", "codegen_opt", "assembler_options"))
 
 
 def recorded_configuration(instance: KernelInstance) -> ExperimentConfiguration:
@@ -66,7 +69,9 @@ def _refuse_other_code(record: RecordedExecution, config: ExperimentConfiguratio
         Unsupported: If it does, naming its fields.
     """
     usual = ExperimentConfiguration()
-    possible = _NOT_CODE | {"max_registers"} if record.code_form == "ptx" else _NOT_CODE
+    possible = _NOT_CODE | _OF_PTX if record.code_form == "ptx" else _NOT_CODE
+    if config.llvm in OWN_CODE:
+        possible |= {"llvm"}
     changed = [
         one.name
         for one in fields(ExperimentConfiguration)

@@ -194,6 +194,10 @@ class KernelDetails:
     modules: list[str]
     code_form: str
     """What the code is where there is no IR: "cubin", "ptx", "fatbin", "cpu"; else empty."""
+    images: dict[str, str]
+    """Files of code beside the IR, by form."""
+    producer: str
+    """What wrote the IR, if that was no build with mneme: "Triton 3.5.0"."""
     window: str
     window_bytes: int
     unrecorded_reads: list[str]
@@ -245,7 +249,7 @@ def summarize_directory(path: str | Path, kernel: str | None = None) -> Director
 
 def _summary(record: RecordedExecution) -> KernelSummary:
     files = {name for one in record.values() for name in (one.prologue.fn, one.epilogue.fn)}
-    files.update(record.llvm_files)
+    files.update((*record.llvm_files, *record.images.values()))
     return KernelSummary(
         file=record.path.name,
         demangled_name=record.demangled_name,
@@ -293,6 +297,8 @@ def describe_record(
         device=str(record.extras.get("Device", "")),
         modules=[Path(name).name for name in record.llvm_files],
         code_form=record.code_form,
+        images={form: Path(name).name for form, name in record.images.items()},
+        producer=record.producer,
         window=record.va_addr,
         window_bytes=record.va_size,
         unrecorded_reads=record.unrecorded_reads,

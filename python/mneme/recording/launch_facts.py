@@ -68,11 +68,11 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "src/advec_mom.cpp:120"), "label" (what the program calls the launch: "step/advection"),
         "source_arch" (what the program was built for), "grid", "block" (`{"x", "y", "z"}`),
         "shared_mem" (bytes of dynamic shared memory), "occurrences", "code_form" (only without IR:
-        what the code is), and "args": the scalar
-        arguments whose values can
-        become constants, each `{"index", "name", "type", "size", "bytes", "value", "varies"}` with
-        "bytes" in hexadecimal digits as they lie in memory, and whether another recorded launch of
-        the kernel had another value. "members" are those of structures that are passed by value,
+        what the code is), "producer" (only if no build with mneme made the IR) and "args": the
+        scalar arguments whose values can become constants, each
+        `{"index", "name", "type", "size", "bytes", "value", "varies"}` with "bytes" in
+        hexadecimal digits as they lie in memory, and whether another recorded launch of the kernel
+        had another value. "members" are those of structures that are passed by value,
         with "offset" and with the path "0+8" as "path". "values" are the other arguments passed by
         value (structs, integers and floats of unusual width), each
         `{"index", "name", "type", "size", "bytes"}`.
@@ -98,6 +98,7 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "shared_mem": instance.shared_mem,
         "occurrences": instance.occ,
         **({"code_form": record.code_form} if record.code_form else {}),
+        **({"producer": record.producer} if record.producer else {}),
         **_arguments(record, instance),
     }
 

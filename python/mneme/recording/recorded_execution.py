@@ -230,6 +230,19 @@ class RecordedExecution:
         """What the code is where there is no IR: "cubin", "ptx", "fatbin", "cpu"; else empty."""
         return str(self._extras.get("CodeForm", ""))
 
+    @property
+    def images(self) -> dict[str, str]:
+        """Files of code that the program's own compiler made, by form, where there is IR, too."""
+        known = self._extras.get("Images")
+        parts = [one for one in known if isinstance(one, dict)] if isinstance(known, list) else []
+        return {str(one.get("Form")): str(self.path.parent / str(one.get("File"))) for one in parts}
+
+    @property
+    def producer(self) -> str:
+        """What wrote the IR, if that was no build with mneme: "Triton 3.5.0"; else empty."""
+        options = self._extras.get("Options")
+        return str(options.get("producer", "")) if isinstance(options, dict) else ""
+
     def require_ir(self, purpose: str) -> None:
         """Refuse a recording without IR.
 

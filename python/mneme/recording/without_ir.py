@@ -19,7 +19,10 @@ _FORMS: Final = {
 def possible_with(form: str) -> str:
     """Return what replays and searches can do with code of this form."""
     if form == "ptx":
-        return "its grid, block, dynamic shared memory and limit of registers can be changed"
+        return (
+            "its grid, block, dynamic shared memory, limit of registers and options of ptxas can "
+            "be changed"
+        )
     return "its grid, block and dynamic shared memory can be changed, nothing about its code"
 
 

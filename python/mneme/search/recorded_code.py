@@ -46,8 +46,10 @@ def recorded_ir(kernel: Any) -> str | None:  # noqa: ANN401 - an instance, or wh
     prologue = getattr(getattr(kernel, "prologue", None), "fn", None)
     if prologue is None:
         return None
-    code = Path(str(prologue)).parent / f"RecordedIR_{getattr(kernel, 'static_hash', '')}.bc"
-    return _text_of(code) if code.is_file() else None
+    folder, name = Path(str(prologue)).parent, f"RecordedIR_{getattr(kernel, 'static_hash', '')}"
+    files = (folder / f"{name}{end}" for end in (".bc", ".ll"))
+    code = next(filter(Path.is_file, files), None)
+    return _text_of(code) if code else None
 
 
 @functools.lru_cache(maxsize=4)
@@ -70,6 +72,8 @@ def why_launch_stays(kernel: Any) -> str:  # noqa: ANN401 - an instance, or what
     if getattr(kernel, "code_form", "") and sees_few_values(kernel):
         return "its threads may exchange values, and nearly all it found in memory were the same"
     ir = recorded_ir(kernel) or ""
+    if '"nvvm.reqntid"' in ir:
+        return "its code says how many threads a block has"
     if prints(ir):
         return "the kernel prints, which replays do not compare"
     if exchanges_values(ir) and sees_few_values(kernel):

@@ -85,6 +85,10 @@ def with_deployable_dimensions(
         The options, and a message about them, which is empty if they are unchanged.
     """
     searches = options.launch_dim == "auto" and options.space_module is None
+    if searches and record.images:
+        return replace(options, launch_dim="none"), (
+            f"grid and block stay as they are: {record.producer} made the code for them"
+        )
     if not searches or len(record.llvm_files) == 1:
         return options, ""
     return replace(options, launch_dim="none"), (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from mneme.errors import InvalidArgument
 from mneme.knobs import CODE_NUMBERS
-from mneme.recording.without_ir import form_text
+from mneme.recording.without_ir import form_text, refusal
 from mneme.search.pass_choices import LEVELS
 
 if TYPE_CHECKING:
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["with_code_as_it_is"]
 
-# Limits that are tried of PTX.
+# Limits and levels of ptxas that are tried of PTX.
 _REGISTERS: Final = "32:128:32"
+_LEVELS: Final = "1:3"
+_ABOUT_PTX: Final = (
+    *("fixed_max_registers", "max_registers_range", "codegen_opt_range", "fixed_codegen_opt"),
+    *("assembler_options", "assembler_choices", "llvm"),
+)
 # Options that ask for other code.
 _ABOUT_CODE: Final = (
     *("passes", "fixed_passes", "pipeline_file", "codegen_opt_range", "fixed_codegen_opt"),
@@ -27,6 +33,22 @@ _ABOUT_CODE: Final = (
     *(f"fixed_{one.key}" for one in CODE_NUMBERS),
     *(f"{one.key}_range" for one in CODE_NUMBERS),
 )
+
+
+def _form_searched(options: TuneOptions, record: RecordedExecution) -> str:
+    """Return the form of the code to search, if it is not IR.
+
+    Raises:
+        InvalidArgument: If the code as the program ran it shall be searched besides IR.
+        Unsupported: If there is no PTX.
+    """
+    llvms = tuple(options.llvm)
+    if "recorded" in llvms and not record.code_form:
+        raise InvalidArgument(
+            "code as the program ran it has nothing to search; 'mneme compare --variant "
+            "'own=--llvm recorded'' measures it beside other code"
+        )
+    return "ptx" if "ptx" in llvms and record.images else record.code_form
 
 
 def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple[TuneOptions, str]:
@@ -42,14 +64,20 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
     Raises:
         Unsupported: If there is no IR and other code was asked for.
     """
-    if not record.code_form:
+    form = _form_searched(options, record)
+    if not form and record.producer:
+        return replace(options, no_proteus_output=True), (
+            "no file of tuned kernels is written: "
+            f"{record.producer} compiles this kernel while its program runs"
+        )
+    if not form:
         return options, ""
     known = {one.name for one in fields(options)}
-    is_ptx = record.code_form == "ptx"
+    is_ptx = form == "ptx"
     for name in _ABOUT_CODE:
-        is_possible = is_ptx and name in ("fixed_max_registers", "max_registers_range")
+        is_possible = is_ptx and name in _ABOUT_PTX
         if name in known and not is_possible and getattr(options, name) not in (None, "", (), []):
-            record.require_ir(f"--{name.replace('_', '-')}")
+            raise refusal(record.short_name, form, f"--{name.replace('_', '-')}")
     unchanged: dict[str, Any] = {
         "space_preset": "launch",
         "fixed_passes": LEVELS[0],
@@ -64,12 +92,14 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
     }
     searched = "grid and block"
     if is_ptx:
-        searched = "grid, block and limits of registers"
-        del unchanged["fixed_max_registers"]
+        searched = "grid, block, limits of registers and what ptxas takes"
+        del unchanged["fixed_max_registers"], unchanged["fixed_codegen_opt"]
+        if options.fixed_codegen_opt is None and options.codegen_opt_range is None:
+            unchanged["codegen_opt_range"] = _LEVELS
         if options.fixed_max_registers is None and options.max_registers_range is None:
             unchanged["max_registers_range"] = _REGISTERS
     return replace(options, **unchanged), (
-        f"only {searched} are searched: the code is {form_text(record.code_form)} without IR, "
+        f"only {searched} are searched: the code is {form_text(form)} without IR, "
         "so pipelines, constants and launch bounds stay as they are, and no file of tuned kernels "
         "is written"
     )

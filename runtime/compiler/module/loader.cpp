@@ -11,6 +11,7 @@
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "runtime/compiler/module/newer_text.h"
 #include "runtime/compiler/reflect.h"
 
 namespace mneme::compile {
@@ -21,14 +22,29 @@ bool isBitcode(llvm::StringRef bytes) {
   return llvm::isBitcode(begin, begin + bytes.size());
 }
 
+/// What is known of who wrote text that this LLVM does not read, for messages.
+std::string writerIn(llvm::StringRef text) {
+  // MLIR's name for what it translates.
+  return text.contains("source_filename = \"LLVMDialectModule\"")
+             ? " that the LLVM " + std::to_string(LLVM_VERSION_MAJOR) +
+                   " that compiles here can read (the LLVM in the program's own compiler, as "
+                   "Triton's, wrote it)"
+             : "";
+}
+
 std::unique_ptr<llvm::Module> parseText(llvm::StringRef text, const std::string& name,
                                         llvm::LLVMContext& context) {
   // The parser relies on a terminating zero byte.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, name);
   llvm::SMDiagnostic diagnostic;
   auto module = llvm::parseIR(buffer->getMemBufferRef(), diagnostic, context);
+  if (!module && text.contains("f0x")) {
+    const std::string older = withOlderFloats(text);
+    if (older != text)
+      return parseText(older, name, context);
+  }
   if (!module)
-    throw Error(ErrorCode::ArtifactCorrupt, name + " is not LLVM IR: line " +
+    throw Error(ErrorCode::ArtifactCorrupt, name + " is not LLVM IR" + writerIn(text) + ": line " +
                                                 std::to_string(diagnostic.getLineNo()) + ": " +
                                                 diagnostic.getMessage().str());
   return module;

@@ -190,7 +190,8 @@ void setLaunchBounds(llvm::Function& kernel, uint32_t maxThreads, uint32_t minBl
   kernel.removeFnAttr("nvvm.maxntid");
   kernel.removeFnAttr("nvvm.minctasm");
   dropAnnotations(kernel);
-  if (maxThreads != 0)
+  // The exact number stays, and the assembler takes one of the two.
+  if (maxThreads != 0 && !kernel.hasFnAttribute("nvvm.reqntid"))
     compat::setMaxThreads(kernel, maxThreads);
   if (minBlocks != 0)
     compat::setMinBlocks(kernel, minBlocks);

@@ -97,7 +97,8 @@ void checkStaged(const Names& content, const Names& records, const fs::path& dir
       Snapshot::verifyStored(directory / name);
   Names checked;
   for (const std::string& name : records) {
-    const KernelRecord record = KernelRecord::load(directory / name);
+    KernelRecord record = KernelRecord::load(directory / name);
+    record.readImages(directory);
     for (size_t index = 0; index < record.modules.size(); ++index)
       record.readModule(directory, index);
     for (const std::string& snapshot : snapshotsOf(record))

@@ -71,6 +71,10 @@ std::set<std::string> filesOfRecord(const std::filesystem::path& json) {
   std::set<std::string> files{json.filename().string()};
   refuseElsewhere(json, record.modules);
   files.insert(record.modules.begin(), record.modules.end());
+  for (const RecordedImage& image : record.images) {
+    refuseElsewhere(json, {image.file});
+    files.insert(image.file);
+  }
   for (const std::string& name : snapshotsOf(record)) {
     refuseElsewhere(json, {name});
     files.merge(filesOfSnapshot(directory, name));

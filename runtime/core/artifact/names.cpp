@@ -43,9 +43,9 @@ std::string unmergedName(uint64_t staticHash, unsigned number) {
   return std::to_string(staticHash) + ".unmerged-" + std::to_string(number) + ".json";
 }
 
-std::string moduleName(uint64_t staticHash, size_t index) {
+std::string moduleName(uint64_t staticHash, size_t index, bool isText) {
   return "RecordedIR_" + std::to_string(staticHash) +
-         (index == 0 ? "" : "." + std::to_string(index)) + ".bc";
+         (index == 0 ? "" : "." + std::to_string(index)) + (isText ? ".ll" : ".bc");
 }
 
 bool isCodeForm(std::string_view form) noexcept {
@@ -91,7 +91,8 @@ bool isModuleName(const std::string& name, std::optional<uint64_t> staticHash) n
   std::string_view rest = name;
   if (take(rest, "RecordedCode_"))
     return takeNumber(rest, staticHash) && take(rest, ".") && isCodeForm(rest);
-  return take(rest, "RecordedIR_") && takeNumber(rest, staticHash) && isEnd(rest, ".bc");
+  return take(rest, "RecordedIR_") && takeNumber(rest, staticHash) &&
+         (isEnd(rest, ".bc") || isEnd(rest, ".ll"));
 }
 
 bool isSnapshotName(const std::string& name, std::optional<uint64_t> staticHash) noexcept {

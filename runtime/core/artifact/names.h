@@ -16,8 +16,8 @@ std::string damagedName(uint64_t staticHash);
 /// Name of a record with instances that could not be added to `<static hash>.json` because that
 /// could not be read: "<static>.unmerged-<number>.json".
 std::string unmergedName(uint64_t staticHash, unsigned number);
-/// `index` 0: "RecordedIR_<static>.bc"; n: "RecordedIR_<static>.<n>.bc".
-std::string moduleName(uint64_t staticHash, size_t index);
+/// `index` 0: "RecordedIR_<static>.bc"; n: "RecordedIR_<static>.<n>.bc". IR as text has ".ll".
+std::string moduleName(uint64_t staticHash, size_t index, bool isText = false);
 /// Whether device code without IR can have this form: "cubin", "ptx", "fatbin", "cpu".
 bool isCodeForm(std::string_view form) noexcept;
 /// "RecordedCode_<static>.<form>"

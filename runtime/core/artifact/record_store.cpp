@@ -13,14 +13,39 @@
 
 namespace mneme::artifact {
 
-uint64_t RecordStore::add(KernelRecord record, const std::vector<std::vector<std::byte>>& modules) {
+namespace {
+
+/// LLVM's bitcode begins with "BC", 0xc0, 0xde, or with the magic number of its wrapper.
+bool isText(const std::vector<std::byte>& ir) {
+  constexpr std::byte kFirst[] = {std::byte{'B'}, std::byte{0xde}};
+  return !ir.empty() && ir[0] != kFirst[0] && ir[0] != kFirst[1];
+}
+
+} // namespace
+
+/// Returns the bytes written.
+uint64_t RecordStore::addImages(KernelRecord& record) const {
   uint64_t written = 0;
+  for (RecordedImage& image : record.images) {
+    if (!image.content) // of a record that was read: its file is there
+      continue;
+    image.file = codeName(record.staticHash, image.form);
+    image.hash = toHex(hash128(*image.content));
+    writeFileAtomically(directory_ / image.file, *image.content);
+    written += image.content->size();
+    image.content = nullptr;
+  }
+  return written;
+}
+
+uint64_t RecordStore::add(KernelRecord record, const std::vector<std::vector<std::byte>>& modules) {
+  uint64_t written = addImages(record);
   record.modules.clear();
   record.moduleHashes.clear();
   record.instances.clear();
   for (size_t index = 0; index < modules.size(); ++index) {
     record.modules.push_back(record.codeForm.empty()
-                                 ? moduleName(record.staticHash, index)
+                                 ? moduleName(record.staticHash, index, isText(modules[index]))
                                  : codeName(record.staticHash, record.codeForm));
     record.moduleHashes.push_back(toHex(hash128(modules[index])));
     const std::filesystem::path path = directory_ / record.modules.back();

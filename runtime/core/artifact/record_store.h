@@ -65,6 +65,7 @@ private:
     /// added to the file.
     FileState written;
   };
+  uint64_t addImages(KernelRecord& record) const;
   bool isLinked(const KernelRecord& record, const std::filesystem::path& path) const;
   FileState stateOf(const std::filesystem::path& path) const;
   std::string mergeOthers(Kernel& kernel) const;

@@ -94,6 +94,17 @@ std::string codeFormFrom(const Fields& fields) {
   return form;
 }
 
+std::vector<RecordedImage> imagesFromJson(const Fields& fields) {
+  std::vector<RecordedImage> images;
+  for (const Fields& one : fields.objects("Images")) {
+    RecordedImage image{one.text("Form"), one.fileName("File"), one.text("Hash")};
+    if (!isCodeForm(image.form))
+      one.refuse("Form", "is the unknown form '" + printable(image.form) + "'");
+    images.push_back(std::move(image));
+  }
+  return images;
+}
+
 std::vector<ArgKind> kindsFromJson(const Fields& fields) {
   std::vector<ArgKind> kinds;
   for (const std::string& name : fields.strings("ArgKinds")) {
@@ -248,6 +259,8 @@ KernelRecord KernelRecord::load(const std::filesystem::path& path) {
                 "'" + file + "': \"ModuleHashes\" and \"Modules\" differ in length");
   if (fields.has("CodeForm"))
     record.codeForm = codeFormFrom(fields);
+  if (fields.has("Images"))
+    record.images = imagesFromJson(fields);
   record.args = argsFromJson(fields);
   record.optionsJson = fields.has("Options") ? dump(root["Options"]) : "";
   record.arch = fields.has("Arch") ? fields.text("Arch") : "";
@@ -277,6 +290,8 @@ std::string KernelRecord::toJson() const {
                {"instances", json::object()}};
   if (!codeForm.empty())
     root["CodeForm"] = codeForm;
+  for (const RecordedImage& image : images)
+    root["Images"].push_back({{"Form", image.form}, {"File", image.file}, {"Hash", image.hash}});
   if (codeHash != 0)
     root["CodeHash"] = "0x" + toHex(codeHash);
   if (!place.file.empty())
@@ -292,6 +307,22 @@ std::string KernelRecord::toJson() const {
   const json readBack = json::parse(dump(root));
   root["Checksum"] = toHex(hash64(dump(readBack)));
   return dump(root);
+}
+
+void KernelRecord::readImages(const std::filesystem::path& directory) {
+  for (RecordedImage& image : images) {
+    const std::filesystem::path path = directory / image.file;
+    std::vector<std::byte> bytes = readOwn(path, kMaxModuleBytes);
+    if (toHex(hash128(bytes)) != image.hash)
+      throw Error(ErrorCode::ArtifactCorrupt,
+                  "'" + path.string() + "' is damaged: it is not the code that was recorded");
+    image.content = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  }
+}
+
+const RecordedImage* KernelRecord::imageOf(std::string_view form) const noexcept {
+  const auto found = std::ranges::find(images, form, &RecordedImage::form);
+  return found == images.end() ? nullptr : &*found;
 }
 
 std::vector<std::byte> KernelRecord::readModule(const std::filesystem::path& directory,

@@ -19,9 +19,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/core/abi/argument.h"
@@ -105,6 +107,15 @@ struct Instance {
   std::optional<Trimming> trimming = std::nullopt;
 };
 
+/// Code of a kernel as its program's own compiler made it, beside the IR: "Images".
+struct RecordedImage {
+  std::string form; ///< as KernelRecord::codeForm
+  std::string file; ///< "RecordedCode_<static hash>.<form>"
+  std::string hash; ///< Hash128 in hex
+  /// Null until KernelRecord::readImages().
+  std::shared_ptr<const std::vector<std::byte>> content = nullptr;
+};
+
 /// One kernel, as in its file `<static hash>.json`, whose fields docs/artifacts.md describes.
 /// "Checksum" is the XXH3_64 (hex) of the compact JSON without that field. A file whose checksum
 /// does not match is refused; a file without one, as the existing tools write it, is accepted.
@@ -119,6 +130,7 @@ struct KernelRecord {
   std::vector<std::string> modules; ///< "RecordedIR_<static hash>.bc", ...
   /// What the only module is if it is no IR: "cubin", "ptx", "fatbin", "cpu". "CodeForm"
   std::string codeForm;
+  std::vector<RecordedImage> images;     ///< of each form at most one
   std::vector<std::string> moduleHashes; ///< Hash128 of each module in hex; empty in foreign files
   std::vector<KernelArg> args;           ///< the file has no alignments
   std::string optionsJson; ///< ahead-of-time code generation options (blob metadata "options")
@@ -136,6 +148,11 @@ struct KernelRecord {
   /// Reads module `index` from the record's directory and checks it against its hash.
   /// \throws Error{NotFound, ArtifactCorrupt, OutOfRange} naming the file.
   std::vector<std::byte> readModule(const std::filesystem::path& directory, size_t index) const;
+
+  /// Reads the images and checks them against their hashes. \throws as readModule()
+  void readImages(const std::filesystem::path& directory);
+  /// Null if there is none of this form.
+  const RecordedImage* imageOf(std::string_view form) const noexcept;
 };
 
 } // namespace mneme::artifact

@@ -1,0 +1,116 @@
+"""Kernels of Triton and torch.compile: their IR is recorded, beside the code that ran.
+
+MNEME_TEST_TORCH_PYTHON names a Python that has torch and triton; else it is python3.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from gpu import support
+from gpu.support import mneme, run_command
+from mneme.recording.directory import Recording
+from mneme.recording.recorded_execution import RecordedExecution
+
+PYTHON = os.environ.get("MNEME_TEST_TORCH_PYTHON", "python3")
+PROGRAM = Path(__file__).resolve().with_name("triton_program.py")
+OWN = ("scale_kernel", "softmax_kernel", "layer_norm_kernel", "matmul_kernel")
+# A process of its own for each of many replays would take long.
+SECONDS = 300
+
+pytestmark = pytest.mark.skipif(not support.IS_GPU, reason="Triton makes code for GPUs only")
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if run_command(PYTHON, "-c", "import torch, triton").returncode != 0:
+        pytest.skip(f"'{PYTHON}' cannot import torch and triton; MNEME_TEST_TORCH_PYTHON names one")
+    folder: Path = tmp_path_factory.mktemp("triton")
+    caches = {
+        "TRITON_CACHE_DIR": str(folder / "cache"),
+        "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
+    }
+    alone = run_command(PYTHON, PROGRAM, timeout=SECONDS, **caches)
+    assert alone.returncode == 0, alone.stderr
+    done = mneme(
+        *("record", "-rdb", folder / "db", "-mr", "1", "--device", support.DEVICE),
+        *("--kernels", "_kernel$|^triton_", "--", PYTHON, PROGRAM),
+        timeout=SECONDS,
+        **caches,
+    )
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    return folder / "db"
+
+
+def _kernels(recording: Path) -> dict[str, RecordedExecution]:
+    return {one.kernel_name: one for one in Recording(recording).values()}
+
+
+def test_kernels_have_ir_ptx_and_cubin(recording: Path) -> None:
+    found = _kernels(recording)
+    assert set(OWN) <= set(found)
+    assert any(name.startswith("triton_") for name in found), "none of torch.compile"
+    for name, record in found.items():
+        assert record.code_form == "", f"{name} was not found in a cache"
+        assert set(record.images) == {"cubin", "ptx"}
+        assert record.producer.startswith("Triton")
+
+
+@pytest.mark.parametrize("code", ["recorded", "ptx"])
+def test_code_that_ran_and_ptx_replay_exactly(recording: Path, code: str) -> None:
+    done = mneme("replay", recording, "--all", "--llvm", code, "--device", support.DEVICE,
+                 timeout=SECONDS)  # fmt: skip
+    told = re.search(r"(\d+) of (\d+) launch", done.stderr)
+    assert told is not None, done.stderr
+    assert told[1] == told[2], done.stderr
+
+
+@pytest.mark.parametrize("kernel", OWN)
+def test_pipelines_of_ours_replay(recording: Path, kernel: str) -> None:
+    for pipeline in ("default<O3>", "default<O0>"):
+        done = mneme("replay", recording, f"{kernel}@1", pipeline, "--device", support.DEVICE)
+        assert done.result["result_class"] in ("exact", "few_ulp"), done.stderr
+
+
+def test_ptxas_takes_options_and_levels(recording: Path) -> None:
+    where = ("replay", recording, "softmax_kernel@1", "--llvm", "ptx", "--device", support.DEVICE)
+    for words in (
+        *(("--codegen-opt", "1"), ("--ptxas=--def-load-cache=cg",), ("--max-registers", "24")),
+    ):
+        done = mneme(*where, *words)
+        assert done.result["result_class"] == "exact", (words, done.stderr)
+        assert done.result["reg_usage"] > 0
+
+
+def test_an_elementwise_kernel_runs_on_the_cpu_device(recording: Path) -> None:
+    done = mneme("replay", recording, "scale_kernel@1", "--device", "cpu")
+    assert done.result["result_class"] in ("exact", "few_ulp"), done.stderr
+
+
+def test_tune_and_compare(recording: Path, tmp_path: Path) -> None:
+    name = "softmax_kernel@1"
+    for number, words in enumerate(((), ("--llvm", "ptx"))):
+        results = tmp_path / str(number)
+        done = mneme(
+            *("tune", recording, name, "--trials", "6", "--results-dir", results, *words),
+            *("--device", support.DEVICE),
+            timeout=SECONDS,
+        )
+        assert done.returncode == 0, done.stderr
+        trials = [json.loads(one) for one in (results / "trials.jsonl").read_text().splitlines()]
+        assert any(one["status"] == "verified" for one in trials)
+    done = mneme(
+        *("compare", recording, "--kernel", "softmax_kernel", "--rounds", "6", "--json"),
+        *("--variant", "own=--llvm recorded", "--variant", "ptx=--llvm ptx"),
+        *("--device", support.DEVICE, "--results-dir", tmp_path / "compared"),
+        timeout=SECONDS,
+    )
+    assert done.returncode == 0, done.stderr
+    for kernel in json.loads(done.stdout)["kernels"]:
+        for one in kernel["variants"].values():
+            assert one["verdict"] not in ("wrong", "failed", "invalid"), one

@@ -1,0 +1,112 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/compiler/assembler/tools.h"
+#include "runtime/core/base/error.h"
+#include "runtime/replay/code_without_ir.h"
+
+using namespace mneme;
+using namespace mneme::replay;
+
+namespace {
+
+std::vector<std::byte> bytesOf(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+const std::string kPtx = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .b64 %rd<3>;
+  .reg .f32 %f<4>;
+  ld.param.u64 %rd1, [p];
+  ld.global.f32 %f1, [%rd1];
+  mul.rn.f32 %f2, %f1, %f1;
+  st.global.f32 [%rd1], %f2;
+  ret;
+}
+)";
+
+artifact::RecordedImage imageOf(const std::string& form, const std::string& text) {
+  return {form, "", "", std::make_shared<const std::vector<std::byte>>(bytesOf(text))};
+}
+
+artifact::KernelRecord recordOfTriton() {
+  artifact::KernelRecord record;
+  record.kernelName = record.demangledName = "k";
+  record.arch = "sm_90";
+  record.images = {imageOf("cubin", "machine code"), imageOf("ptx", kPtx + '\0')};
+  return record;
+}
+
+device::Description gpu() {
+  device::Description description;
+  description.id = "cuda:0";
+  description.target = "sm_90";
+  return description;
+}
+
+Configuration with(const char* llvm) {
+  Configuration configuration;
+  configuration.llvm = llvm;
+  return configuration;
+}
+
+} // namespace
+
+TEST_CASE("a configuration chooses between IR and the code that its program's compiler made") {
+  const artifact::KernelRecord record = recordOfTriton();
+  CHECK_FALSE(ownCode(record, {}, with("")));
+  CHECK_FALSE(ownCode(record, {}, with("/another/libmneme_compile.so@0123456789abcdef")));
+  CHECK(ownCode(record, {}, with("recorded"))->image == bytesOf("machine code"));
+  CHECK(ownCode(record, {}, with("ptx"))->record.codeForm == "ptx");
+  artifact::KernelRecord plain = record;
+  plain.images.clear();
+  CHECK_THROWS_WITH_AS(ownCode(plain, {}, with("ptx")), doctest::Contains("without PTX"), Error);
+  plain.codeForm = "cubin";
+  CHECK(ownCode(plain, {bytesOf("own")}, with(""))->image == bytesOf("own"));
+  CHECK(ownCode(plain, {bytesOf("own")}, with("recorded"))->image == bytesOf("own"));
+  CHECK_THROWS_AS(ownCode(plain, {bytesOf("own")}, with("ptx")), Error);
+}
+
+TEST_CASE("code that its program's compiler made takes no options of LLVM") {
+  Configuration c = with("recorded");
+  const OwnCode code = *ownCode(recordOfTriton(), {}, c);
+  CHECK(recordedBuild(code, gpu(), c, {}).image == bytesOf("machine code"));
+  c.passes = "default<O1>";
+  CHECK_THROWS_WITH_AS(recordedBuild(code, gpu(), c, {}),
+                       doctest::Contains("'k' shall run as recorded (its code is a cubin)"), Error);
+  c = with("recorded");
+  c.codegenOpt = 1;
+  CHECK_THROWS_WITH_AS(recordedBuild(code, gpu(), c, {}), doctest::Contains("other codegen_opt"),
+                       Error);
+}
+
+TEST_CASE("PTX takes levels and options of ptxas") {
+  Configuration c = with("ptx");
+  const OwnCode code = *ownCode(recordOfTriton(), {}, c);
+  CHECK(recordedBuild(code, gpu(), c, {}).image == code.image);
+  if (compile::findAssembler().kind == compile::AssemblerKind::Driver)
+    return;
+  c.codegenOpt = 1;
+  c.assemblerOptions = "--def-load-cache=cg";
+  const compile::Result built = recordedBuild(code, gpu(), c, {});
+  CHECK(built.image.at(1) == std::byte{'E'});
+  const auto statistics = nlohmann::json::parse(built.statisticsJson);
+  CHECK(statistics["reg_usage"].get<unsigned>() > 0);
+  CHECK(statistics["obj_size"].get<size_t>() == built.image.size());
+  c.assemblerOptions = "--maxrregcount=3";
+  CHECK_THROWS_AS(recordedBuild(code, gpu(), c, {}), Error);
+}
+
+TEST_CASE(
+    "code is compiled with the features of the recorded architecture where the device is it") {
+  CHECK(architectureOn("sm_90", "sm_90a") == "sm_90a");
+  CHECK(architectureOn("sm_100", "sm_90a") == "sm_100");
+  CHECK(architectureOn("sm_90", "sm_90") == "sm_90");
+  CHECK(architectureOn("sm_90", "") == "sm_90");
+  CHECK(architectureOn("cpu", "cpu1") == "cpu");
+}
