@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 import typer
 from typer.main import get_command
 
+from cli_parts import mneme_here
 from mneme.cli._help_groups import COMMON, GROUPS
 from mneme.cli.app import make_app
 
@@ -23,14 +21,8 @@ MOST = 18
 
 
 def shown(*arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "mneme", *arguments],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-        env={**os.environ, "COLUMNS": "100"},
-    )
+    done = mneme_here(*arguments, COLUMNS="100")
+    assert done.returncode == 0
     assert done.stderr == ""
     return done.stdout
 
