@@ -202,7 +202,8 @@ bool isShared(const llvm::GlobalValue& global) {
   if (const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&global);
       variable && ir::isFunctionCell(*variable))
     return true;
-  if (global.isDeclaration() || !global.hasExternalLinkage() ||
+  // Weak: a template's explicit instantiation, which other units only declare, say.
+  if (global.isDeclaration() || !(global.hasExternalLinkage() || global.hasWeakLinkage()) ||
       global.getName().starts_with("__mneme_") || global.getName().starts_with("__clang_") ||
       global.getName().starts_with("__hip_cuid"))
     return false;

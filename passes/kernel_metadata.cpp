@@ -158,12 +158,22 @@ bool isDeviceRuntimeFunction(llvm::StringRef name) {
   return names.contains(name);
 }
 
+/// Functions that other units define, or may define in place of a weak one.
 Array undefinedFunctions(const llvm::Module& module) {
   Array result;
   for (const llvm::Function& function : module)
-    if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() &&
-        !isDeviceRuntimeFunction(function.getName()))
+    if ((function.isDeclaration() || function.hasWeakAnyLinkage()) && !function.isIntrinsic() &&
+        !function.use_empty() && !isDeviceRuntimeFunction(function.getName()))
       result.push_back(function.getName());
+  return result;
+}
+
+/// What other units may call or refer to.
+Array offeredNames(const llvm::Module& module) {
+  Array result;
+  for (const llvm::GlobalValue& global : module.global_values())
+    if (!global.isDeclarationForLinker() && !global.hasLocalLinkage())
+      result.push_back(global.getName());
   return result;
 }
 
@@ -430,6 +440,8 @@ llvm::json::Object describeClosure(const Closure& closure, const CodeIdentity& i
       {"calls_pointers", callsPointers(module)},
       {"tables", isGivenObjects ? describeTables(original) : Array()},
       {"options", describeOptions(closure, original, build)}};
+  if (!kernel)
+    object["offers"] = offeredNames(module);
   if (kernel)
     object["code_hash"] = llvm::utohexstr(identity.codeHash, true, 16);
   if (closure.place)

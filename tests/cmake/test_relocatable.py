@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,38 @@ SOURCES = {
     "int main() { int* p; cudaMallocManaged(&p, 4); *p = 1; call<<<1, 1>>>(p);\n"
     '  cudaDeviceSynchronize(); printf("%d\\n", *p); }\n',
 }
+
+
+UNITS = {
+    "shared.h": "template <class T> struct Line { T slope; __device__ T at(T x) const; };\n"
+    "template <class T> __device__ T square(T x);\n",
+    "shared.cu": '#include "shared.h"\n'
+    "template <class T> __device__ T Line<T>::at(T x) const { return slope * x; }\n"
+    "template <class T> __device__ T square(T x) { return x * x; }\n"
+    "template struct Line<int>;\ntemplate __device__ int square<int>(int);\n",
+    "strong.cu": "__device__ int weight() { return 100; }\n",
+    "unused.cu": "__device__ int unused(int x) { return 7 * x; }\n",
+    "main.cu": '#include <cstdio>\n#include "shared.h"\n'
+    "__attribute__((weak)) __device__ int weight() { return 1; }\n"
+    "__global__ void call(int* p, Line<int> line) { *p = line.at(*p) + square(5) + weight(); }\n"
+    "int main() { int* p; cudaMallocManaged(&p, 4); *p = 1; call<<<1, 1>>>(p, {3});\n"
+    '  cudaDeviceSynchronize(); printf("%d\\n", *p); }\n',
+}
+
+
+def test_kernels_have_the_code_of_the_units_they_need(build_tree: Path, tmp_path: Path) -> None:
+    # Explicit instantiations of templates, and a weak function that another unit replaces.
+    for source, text in UNITS.items():
+        (tmp_path / source).write_text(text)
+    sources = [source for source in UNITS if source.endswith(".cu")]
+    compiler = build_tree / "bin/mneme-nvcc"
+    done = run_command(compiler, "-rdc=true", "-arch=sm_90", *sources, "-o", "app", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    recording = tmp_path / "recorded"
+    record = ("record", "-rdb", recording, "--device", "cpu", "--", tmp_path / "app")
+    assert run_here(build_tree, *record).stdout == "128\n"
+    (described,) = recording.glob("[0-9]*.json")
+    assert len(json.loads(described.read_text())["Modules"]) == 4
 
 
 @pytest.mark.parametrize(

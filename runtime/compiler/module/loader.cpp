@@ -101,7 +101,7 @@ void verifyLoaded(llvm::Module& module, const std::string& name) {
 
 void keepForeignCalls(llvm::Module& module) {
   for (llvm::Function& function : module)
-    if (function.isDeclaration() && !function.isIntrinsic())
+    if (function.isDeclarationForLinker() ? !function.isIntrinsic() : function.isInterposable())
       for (llvm::User* user : function.users())
         if (auto* call = llvm::dyn_cast<llvm::CallBase>(user))
           call->setIsNoInline();

@@ -14,17 +14,26 @@ bool isFunctionOf(const KernelBlob& blob, const KernelGlobal& global) {
                              [&](const KernelGlobal& known) { return known.name == global.name; });
 }
 
-/// Whether the kernel's own module is all that a launch can run.
-bool isComplete(const BlobSet& set, const KernelBlob& kernel) {
-  if (!kernel.undefined.empty() || !std::ranges::all_of(kernel.globals, &KernelGlobal::isDefined))
+/// Whether code may call a function of any unit: through a pointer that the kernel is given.
+bool mayCallAll(const BlobSet& set, const KernelBlob& kernel, const KernelBlob& code) {
+  if (!code.callsPointers)
     return false;
-  if (!kernel.callsPointers)
-    return true;
-  return std::ranges::none_of(set.modules, [&](const auto& module) {
+  return std::ranges::any_of(set.modules, [&](const auto& module) {
     return std::ranges::any_of(module->globals, [&](const KernelGlobal& global) {
       return global.holdsFunctions && !isFunctionOf(kernel, global);
     });
   });
+}
+
+/// Whether `module` has something that `code` lacks.
+bool completes(const KernelBlob& module, const KernelBlob& code) {
+  const auto offers = [&](const std::string& name) {
+    return !module.offered || std::ranges::binary_search(*module.offered, name);
+  };
+  return std::ranges::any_of(code.undefined, offers) ||
+         std::ranges::any_of(code.globals, [&](const KernelGlobal& global) {
+           return !global.isDefined && offers(global.name);
+         });
 }
 
 /// A fat binary may have machine code and PTX of one unit, and the module in both.
@@ -77,12 +86,26 @@ std::vector<std::shared_ptr<const KernelBlob>> modulesFor(const BlobSet& set,
   auto found = set.kernels.find(kernel);
   if (found == set.kernels.end())
     return result;
-  result.push_back(found->second);
-  if (isComplete(set, *found->second))
-    return result;
+  const KernelBlob& own = *found->second;
+  std::vector<std::shared_ptr<const KernelBlob>> others;
   for (const std::shared_ptr<const KernelBlob>& module : set.modules)
-    if (module->arch == found->second->arch || module->arch.empty()) // empty: variables only
-      result.push_back(module);
+    if (module->arch == own.arch || module->arch.empty()) // empty: variables only
+      others.push_back(module);
+  std::vector<bool> isNeeded(others.size(), false);
+  for (std::vector<const KernelBlob*> open{&own}; !open.empty();) {
+    const KernelBlob& code = *open.back();
+    open.pop_back();
+    const bool isAll = mayCallAll(set, own, code);
+    for (size_t index = 0; index < others.size(); ++index)
+      if (!isNeeded[index] && (isAll || completes(*others[index], code))) {
+        isNeeded[index] = true;
+        open.push_back(others[index].get());
+      }
+  }
+  result.push_back(found->second);
+  for (size_t index = 0; index < others.size(); ++index)
+    if (isNeeded[index])
+      result.push_back(others[index]);
   return result;
 }
 

@@ -32,9 +32,10 @@ BlobSet readFatBinary(const void* fatbin);
 /// Same, from a bounded buffer (a fat binary or an ELF file), for tests, tools and fuzzing.
 BlobSet readDeviceImage(std::span<const std::byte> bytes);
 
-/// Returns the modules to link for `kernel`: its own bitcode, then the bitcode of every module blob
-/// in `set` if the kernel calls functions or uses variables that other units define, or may receive
-/// a pointer to one of their functions.
+/// Returns the modules to link for `kernel`: its own bitcode, then the bitcode of those module
+/// blobs in `set` that define functions it calls or variables it uses, and what these call and use
+/// in turn; of all, where a function is called through a pointer and other units have such
+/// functions.
 std::vector<std::shared_ptr<const KernelBlob>> modulesFor(const BlobSet& set,
                                                           const std::string& kernel);
 

@@ -141,6 +141,10 @@ void readMetadata(const json& value, KernelBlob& blob) {
   for (const json& global : value.at("globals"))
     blob.globals.push_back(globalFrom(global));
   blob.undefined = value.at("undefined").get<std::vector<std::string>>();
+  if (value.contains("offers")) {
+    blob.offered = value.at("offers").get<std::vector<std::string>>();
+    std::ranges::sort(*blob.offered);
+  }
   blob.callsPointers = value.value("calls_pointers", false);
   if (const std::string hash = value.value("code_hash", ""); !hash.empty())
     std::from_chars(hash.data(), hash.data() + hash.size(), blob.codeHash, 16);

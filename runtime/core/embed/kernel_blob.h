@@ -52,6 +52,8 @@ struct KernelBlob {
   std::vector<KernelArg> args;
   std::vector<KernelGlobal> globals;
   std::vector<std::string> undefined;
+  /// What a module defines for other units, as sorted names; none: an earlier release's.
+  std::optional<std::vector<std::string>> offered;
   bool callsPointers = false; ///< some function is called through a pointer
   /// If so: vtables and other constants with functions of the unit, which objects may point to.
   std::vector<KernelGlobal> tables;

@@ -1,5 +1,6 @@
 #include "runtime/emulator/lowering/lower_for_cpu.h"
 
+#include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -37,10 +38,10 @@ void checkNothingUndefined(Module& module) {
     if (function.getName().starts_with("__cudaCDP2"))
       throw Error(ErrorCode::Unsupported,
                   "the kernel launches kernels by itself, which the CPU device cannot do");
-    throw Error(ErrorCode::Unsupported, "the kernel calls device function '" +
-                                            function.getName().str() +
-                                            "', which no module defines and the CPU device does "
-                                            "not provide");
+    throw Error(ErrorCode::Unsupported,
+                "the kernel calls device function '" + demangle(function.getName()) +
+                    "', which no code built with mneme defines and the CPU device does not "
+                    "provide; build the library that defines it with mneme, too");
   }
 }
 

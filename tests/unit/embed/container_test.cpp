@@ -150,6 +150,46 @@ TEST_CASE("shared code is linked only to kernels that need it") {
   CHECK(modulesFor(set, "absent").empty());
 }
 
+/// A module of shared code that has and lacks these names; null: of an earlier release.
+Symbol moduleWith(uint64_t hash, const char* offers, const std::string& undefined = "[]",
+                  bool callsPointers = false) {
+  std::string metadata = metadataFor("", hash);
+  metadata.replace(metadata.find(R"("undefined":[])"), 14, R"("undefined":)" + undefined);
+  if (offers)
+    metadata.insert(1, std::string(R"("offers":)") + offers + ',');
+  if (callsPointers)
+    metadata.insert(1, R"("calls_pointers":true,)");
+  return {symbolFor(kModuleSymbolPrefix, hash), blobWith(metadata, "x", hash)};
+}
+
+TEST_CASE("of shared code a kernel gets what it calls, and what that calls") {
+  const Symbol kernel{kernelSymbol("add", 1, R"(["f"])")};
+  const auto linked = [&](const std::vector<Symbol>& modules) {
+    std::vector<Symbol> symbols = modules;
+    symbols.push_back(kernel);
+    std::vector<uint64_t> hashes;
+    for (const auto& module : modulesFor(readDeviceImage(elfWith(symbols)), "add"))
+      hashes.push_back(module->staticHash);
+    return hashes;
+  };
+  const Symbol f = moduleWith(2, R"(["h","f"])", R"(["g"])");
+  const Symbol g = moduleWith(3, R"(["g"])");
+  const Symbol other = moduleWith(4, R"(["other"])");
+  CHECK(linked({other, f, g}) == std::vector<uint64_t>{1, 2, 3});
+  CHECK(linked({other, g}) == std::vector<uint64_t>{1});
+  CHECK(linked({moduleWith(5, R"(["state"])"), f}) == std::vector<uint64_t>{1, 5, 2});
+  CHECK(linked({moduleWith(6, nullptr), other}) == std::vector<uint64_t>{1, 6});
+  // A pointer may lead to a function of any unit that gives some away.
+  Symbol table = moduleWith(7, R"(["table"])");
+  std::string metadata = metadataFor("", 7);
+  metadata.replace(metadata.find(R"("name":"state")"), 14, R"("name":"table","functions":true)");
+  metadata.insert(1, R"("offers":["table"],)");
+  table.content = blobWith(metadata, "x", 7);
+  CHECK(linked({other, table, f}) == std::vector<uint64_t>{1, 2});
+  CHECK(linked({other, table, moduleWith(8, R"(["f"])", "[]", true)}) ==
+        std::vector<uint64_t>{1, 4, 7, 8});
+}
+
 TEST_CASE("shared code is linked to kernels that use a variable of another unit") {
   std::string metadata = metadataFor("add", 1);
   size_t at = metadata.find("\"defined\":true");
