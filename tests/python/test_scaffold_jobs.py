@@ -185,6 +185,32 @@ def test_best_of_all_jobs_is_deployed(record: Path, tmp_path: Path) -> None:
     assert kernel.variants[0].match.arch == "cpu"
 
 
+def test_jobs_tune_every_kernel_of_a_recording(tmp_path: Path) -> None:
+    recording = tmp_path / "recording"
+    line = [sys.executable, "-m", "mneme", "record", "-rdb", recording, "--device", "cpu", "-mr"]
+    guests = [PROGRAM.with_name(name) for name in ("vector_add", "reduction")]
+    for guest in guests:
+        subprocess.run([*line, "1", "--", guest, "4096"], check=True, timeout=120)
+    out = tmp_path / "jobs"
+    given = ["--jobs", "2", "--trials", "4", "--gpus", "0", "--preset", "quick"]
+    given += ["--mneme", f"{sys.executable} -m mneme", "--out", str(out)]
+    done = run(sys.executable, "-m", "mneme", "scaffold", "slurm", recording, *given)
+    assert done.returncode == 0, done.stderr
+    for task in ("0", "1", "1"):
+        done = run("bash", out / "tune.slurm", SLURM_ARRAY_TASK_ID=task, **SLURM_VARIABLES)
+        assert done.returncode == 0, done.stderr
+    counts = {
+        kernel: sum(
+            len(one.read_text().splitlines()) for one in out.glob(f"*/*/{kernel}*/t*.jsonl")
+        )
+        for kernel in ("vectorAdd", "blockSum")
+    }
+    assert all(counts.values())
+    assert sum(counts.values()) <= 5  # the shares of two kernels are rounded
+    done = run(out / "deploy_job.sh")
+    assert done.returncode == 0, done.stderr
+
+
 def test_no_gain_is_no_failure_of_the_deploying_job(record: Path, tmp_path: Path) -> None:
     out = scaffold("slurm", record, tmp_path / "jobs", jobs=1, trials=2, setup="")
     done = run("bash", out / "tune.slurm", **SLURM_VARIABLES)  # on the CPU device, as gpus is 0

@@ -26,6 +26,7 @@ __all__ = [
     "Words",
     "chosen_launch",
     "kernels_named",
+    "names_several",
     "refuse_words",
     "tell_apart",
     "words_named",
@@ -147,6 +148,14 @@ def chosen_launch(words: Words, record_id: str | None) -> tuple[Path, str]:
         return chosen.record.path, records.only_launch(chosen)
     say(records.told_of_alike(chosen, alike))
     return chosen.record.path, alike
+
+
+def names_several(words: Words, record_id: str | None) -> bool:
+    """Whether a recording of several kernels is named, and none of them."""
+    from mneme.recording import records  # noqa: PLC0415 - `--help` stays light
+
+    is_one = words.kernel is not None or record_id is not None or words.recording.is_file()
+    return not is_one and len(records.every_launch(words.recording, None)) > 1
 
 
 def _named_records(ctx: typer.Context) -> list[RecordedExecution]:

@@ -14,6 +14,7 @@ from mneme.cli._recording import (
     DatabaseOption,
     RecordIdOption,
     chosen_launch,
+    names_several,
     tell_apart,
     words_named,
 )
@@ -80,7 +81,9 @@ def scaffold(
     record_file = record_database
     if (named or record_database is not None) and loaded.recording != "none":
         launch = tell_apart(*named, database=record_database)
-        record_file, record_id = chosen_launch(launch, record_id)
+        record_file = launch.recording
+        if loaded.recording != "whole" or not names_several(launch, record_id):
+            record_file, record_id = chosen_launch(launch, record_id)
     elif named:
         raise typer.BadParameter(f"'{named[0]}' is not an option of template {loaded.name}")
     request = scaffolding.ScaffoldRequest(
@@ -142,7 +145,12 @@ def _list(templates: Sequence[Template], *, json: bool) -> None:
     if json:
         _console.print_json([_as_json(one) for one in templates])
         return
-    needs = {"required": "Needs a recording.", "optional": "Recording optional.", "none": ""}
+    needs = {
+        "required": "Needs a recording.",
+        "whole": "Needs a recording.",
+        "optional": "Recording optional.",
+        "none": "",
+    }
     content = _console.table("templates", ("name", "option", "what it is", "default"))
     for one in templates:
         content.add_row(

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 from mneme.recording.inventory import describe_record
 from mneme.recording.launch_facts import launch_facts
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.recording.records import find_instance
+from mneme.recording.records import every_launch, find_instance
 
 if TYPE_CHECKING:
     from mneme.recording.inventory import InstanceDetails
 
-__all__ = ["describe_recording", "short_name"]
+__all__ = ["describe_recording", "describe_whole", "short_name"]
 
 _LONGEST_NAME = 64
+_SEVERAL = 2
 
 
 def describe_recording(database: str | Path, record_id: str | None) -> dict[str, Any]:
@@ -50,6 +51,30 @@ def describe_recording(database: str | Path, record_id: str | None) -> dict[str,
         "modules": [str(Path(name).resolve()) for name in record.llvm_files],
         "scalars": facts["args"],
         **_launch(instance),
+    }
+
+
+def describe_whole(database: str | Path) -> dict[str, Any] | None:
+    """Return a recording of several kernels as plain values; None if it has one kernel only.
+
+    `record_database` (absolute path), `record_id` (empty), `demangled_name` (what the user reads),
+    `short_name`.
+
+    Raises:
+        Unsupported: If a kernel has no IR.
+        NotFound, ArtifactCorrupt: As for `mneme.recording.records.every_launch`.
+    """
+    path = Path(database).resolve()
+    launches = every_launch(path, None) if path.is_dir() else []
+    if len(launches) < _SEVERAL:
+        return None
+    for one in launches:
+        one.record.require_ir("a generated project")
+    return {
+        "record_database": str(path),
+        "record_id": "",
+        "demangled_name": f"the {len(launches)} kernels of {path.name}",
+        "short_name": short_name(path.name),
     }
 
 

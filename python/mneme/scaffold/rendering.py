@@ -183,15 +183,22 @@ def _parameter_values(template: Template, given: Mapping[str, object]) -> dict[s
 
 def _recording(request: ScaffoldRequest) -> dict[str, Any] | None:
     if request.record_database is None:
-        if request.template.recording == "required":
+        if request.template.recording in ("required", "whole"):
             raise InvalidArgument(
                 f"template {request.template.name} is fitted to a recording; name one behind it"
             )
         return None
     if request.template.recording == "none":
         raise InvalidArgument(f"template {request.template.name} takes no recording")
-    from mneme.scaffold.recording import describe_recording  # noqa: PLC0415 - loads native code
+    from mneme.scaffold.recording import (  # noqa: PLC0415 - loads native code
+        describe_recording,
+        describe_whole,
+    )
 
+    if request.template.recording == "whole" and request.record_id is None:
+        whole = describe_whole(request.record_database)
+        if whole is not None:
+            return whole
     return describe_recording(request.record_database, request.record_id)
 
 

@@ -13,7 +13,7 @@ from mneme.files.regular_file import read_text
 __all__ = ["Parameter", "Template", "TemplateFile", "list_templates", "load_template"]
 
 _DESCRIPTION = "template.yaml"
-_RECORDING = ("required", "optional", "none")
+_RECORDING = ("required", "whole", "optional", "none")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -107,7 +107,8 @@ class Template:
     """One sentence."""
 
     recording: str
-    """Whether it is fitted to a recording: required, optional or none."""
+    """Whether it is fitted to a recorded launch: required, optional or none; whole: to one, or to
+    all launches of a recording of several kernels."""
 
     parameters: tuple[Parameter, ...]
     files: tuple[TemplateFile, ...]

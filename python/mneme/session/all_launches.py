@@ -152,7 +152,7 @@ def _search(
             timeout = max(0.001, left * launch.weight / sum(weights[index:]))
         own = replace(
             options,
-            **_names(launch),
+            **_names(options, launch),
             launch_dim=_launch_dim(options, launch),
             trials=trials,
             timeout=timeout,
@@ -230,7 +230,8 @@ def _baseline_options(options: TuneOptions, launch: _Launch) -> TuneOptions:
     is_known = (launch.directory / "config.json").is_file()
     return replace(
         options,
-        **_names(launch),
+        **_names(options, launch),
+        optuna_storage=None,
         baseline_only=True,
         trials=None,
         timeout=None,
@@ -239,8 +240,10 @@ def _baseline_options(options: TuneOptions, launch: _Launch) -> TuneOptions:
     )
 
 
-def _names(launch: _Launch) -> dict[str, Any]:
+def _names(options: TuneOptions, launch: _Launch) -> dict[str, Any]:
     return {
+        # Processes that share the studies of all launches have other directories.
+        "study_name": f"{options.study_name}/{launch.directory.name}",
         "all": False,
         "record_database": launch.record.path,
         "kernel": None,

@@ -405,8 +405,6 @@ class TuneOptions(SearchedCodeTexts, SearchedCodeFiles, SearchedCodeNumbers):
         self._check_places()
         if self.all and self.record_id is not None:
             raise InvalidArgument("--all means every launch; leave -rid out")
-        if self.all and self.optuna_storage is not None:
-            raise InvalidArgument("--all makes one study per launch; leave --optuna-storage out")
 
     @property
     def has_several_models(self) -> bool:
