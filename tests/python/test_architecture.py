@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,55 +17,56 @@ LONGEST_FUNCTION = 60
 VENDOR_WORD = re.compile(r"(?<![a-z])(cuda|hip)(?![a-z])", re.IGNORECASE)
 
 
-def modules() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
+@functools.cache
+def modules() -> dict[str, ast.Module]:
+    """Return the modules by their paths; one test for all takes less than one for each."""
+    return {
+        str(path.relative_to(PACKAGE)): ast.parse(path.read_text())
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
 
 
-def name_of(path: Path) -> str:
-    return str(path.relative_to(PACKAGE))
+def test_only_the_command_line_prints() -> None:
+    forbidden = {"print", "sys.stdout.write", "sys.stderr.write", "sys.exit"}
+    found = {
+        f"{path}:{node.lineno}"
+        for path, tree in modules().items()
+        if not path.startswith("cli/") and not path.endswith("__main__.py")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in forbidden
+    }
+    assert found == set()
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_only_the_command_line_prints(path: Path) -> None:
-    if path.parent.name == "cli":
-        return
-    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
-    names = {ast.unparse(call.func) for call in calls}
-    assert names.isdisjoint({"print", "sys.stdout.write", "sys.stderr.write", "sys.exit"}) or (
-        path.name == "__main__.py"
-    )
-
-
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_functions_are_short(path: Path) -> None:
-    functions = [
-        node
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+def test_functions_are_short() -> None:
     # Signature and docstring say the contract; the body is what has to be short.
     long = {
-        function.name: length
-        for function in functions
-        if (length := (function.end_lineno or 0) - function.body[0].lineno) > LONGEST_FUNCTION
+        f"{path}: {node.name}": length
+        for path, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (length := (node.end_lineno or 0) - node.body[0].lineno) > LONGEST_FUNCTION
     }
     assert long == {}
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_vendor_words_stay_in_their_table(path: Path) -> None:
-    if path.name in ("_vendors.py", "amd_node.py"):  # the latter is about one vendor's nodes
-        return
-    tree = ast.parse(path.read_text())
-    docstrings = {id(text) for text in docstring_nodes(tree)}
-    words = [
-        text
-        for node in ast.walk(tree)
-        if id(node) not in docstrings
-        for text in texts_of(node)
+def test_vendor_words_stay_in_their_table() -> None:
+    words = {
+        f"{path}: {text}"
+        for path, tree in modules().items()
+        # The second is about one vendor's nodes.
+        if not path.endswith(("_vendors.py", "amd_node.py"))
+        for text in texts_outside_docstrings(tree)
         if VENDOR_WORD.search(text)
-    ]
-    assert words == []
+    }
+    assert words == set()
+
+
+def texts_outside_docstrings(tree: ast.AST) -> Iterator[str]:
+    docstrings = {id(text) for text in docstring_nodes(tree)}
+    for node in ast.walk(tree):
+        if id(node) not in docstrings:
+            yield from texts_of(node)
 
 
 def docstring_nodes(tree: ast.AST) -> Iterator[ast.AST]:
@@ -117,18 +119,25 @@ def test_files_are_readable_in_one_sitting(directory: str) -> None:
     assert long == {}
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_every_module_says_what_it_offers(path: Path) -> None:
-    tree = ast.parse(path.read_text())
-    assert ast.get_docstring(tree), "a module begins with what it is for"
-    names = {
+def test_every_module_says_what_it_offers() -> None:
+    """A module begins with what it is for, and lists its names."""
+    silent = {
+        path
+        for path, tree in modules().items()
+        if not ast.get_docstring(tree)
+        or not (path.endswith("__main__.py") or "__all__" in assigned_names(tree))
+    }
+    assert silent == set()
+
+
+def assigned_names(tree: ast.Module) -> set[str]:
+    return {
         target.id
         for node in tree.body
         if isinstance(node, ast.Assign)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    assert path.name == "__main__.py" or "__all__" in names
 
 
 def test_every_source_says_what_it_is() -> None:
