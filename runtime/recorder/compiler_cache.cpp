@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <string_view>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/core/base/environment.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/file.h"
 
@@ -23,7 +23,7 @@ constexpr size_t kLongestName = 150;
 constexpr std::chrono::seconds kMostTime{2};
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = environmentValue(name);
   return value ? value : "";
 }
 
