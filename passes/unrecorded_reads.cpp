@@ -22,6 +22,7 @@ constexpr const char* kClocks = "clocks";
 constexpr const char* kMultiprocessors = "multiprocessor numbers";
 constexpr const char* kTextures = "textures";
 constexpr const char* kSurfaces = "surfaces";
+constexpr const char* kHeap = "the device's heap";
 
 // Special registers of PTX, behind `%` in assembly and `llvm.nvvm.read.ptx.sreg.` in IR.
 constexpr Sign kRegisters[] = {{"clock", kClocks},
@@ -50,15 +51,23 @@ constexpr Sign kInstructions[] = {{"tex", kTextures},
                                   {"HW_REG_XCC_ID", kMultiprocessors}};
 
 // Intrinsics behind `llvm.`, and functions of ROCm's device library.
-constexpr Sign kFunctions[] = {
-    {"llvm.nvvm.tex.", kTextures},          {"llvm.nvvm.tld4.", kTextures},
-    {"llvm.nvvm.txq.", kTextures},          {"llvm.nvvm.suld.", kSurfaces},
-    {"llvm.nvvm.sust.", kSurfaces},         {"llvm.nvvm.suq.", kSurfaces},
-    {"llvm.amdgcn.image.", kTextures},      {"llvm.amdgcn.s.memtime", kClocks},
-    {"llvm.amdgcn.s.memrealtime", kClocks}, {"llvm.readcyclecounter", kClocks},
-    {"llvm.readsteadycounter", kClocks},    {"__ockl_image_", kTextures},
-    {"__ockl_steadyctr_u64", kClocks},      {"__ockl_memrealtime_u64", kClocks},
-    {"__ockl_memtime_u64", kClocks}};
+constexpr Sign kFunctions[] = {{"llvm.nvvm.tex.", kTextures},
+                               {"llvm.nvvm.tld4.", kTextures},
+                               {"llvm.nvvm.txq.", kTextures},
+                               {"llvm.nvvm.suld.", kSurfaces},
+                               {"llvm.nvvm.sust.", kSurfaces},
+                               {"llvm.nvvm.suq.", kSurfaces},
+                               {"llvm.amdgcn.image.", kTextures},
+                               {"llvm.amdgcn.s.memtime", kClocks},
+                               {"llvm.amdgcn.s.memrealtime", kClocks},
+                               {"llvm.readcyclecounter", kClocks},
+                               {"llvm.readsteadycounter", kClocks},
+                               {"__ockl_image_", kTextures},
+                               {"__ockl_steadyctr_u64", kClocks},
+                               {"__ockl_memrealtime_u64", kClocks},
+                               {"__ockl_memtime_u64", kClocks},
+                               {"__ockl_dm_alloc", kHeap},
+                               {"__ockl_dm_dealloc", kHeap}};
 
 template <size_t Count> const char* find(const Sign (&signs)[Count], llvm::StringRef name) {
   for (const Sign& sign : signs)
@@ -126,7 +135,9 @@ void noteCall(const llvm::CallBase& call, Reads& reads) {
   if (!callee)
     return;
   llvm::StringRef name = callee->getName();
-  if (name == "llvm.amdgcn.s.getreg")
+  if (name == "malloc" || name == "free")
+    reads.insert(kHeap);
+  else if (name == "llvm.amdgcn.s.getreg")
     noteHardwareRegister(call, reads);
   else if (name.starts_with("llvm.amdgcn.s.sendmsg.rtn"))
     noteMessage(call, reads);

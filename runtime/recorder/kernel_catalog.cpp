@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "runtime/core/artifact/launch_identity.h"
+#include "runtime/core/artifact/recorded_reads.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/own_descriptors.h"
 #include "runtime/recorder/compiler_cache.h"
@@ -291,7 +292,7 @@ std::set<std::string> unrecordedReads(const KernelInfo& info, const std::string&
   std::set<std::string> reads;
   const auto add = [&](const embed::KernelBlob& blob) {
     for (std::string& read : unrecordedReadsOf(blob.metadataJson))
-      if (device != "cpu" || (read != "textures" && read != "surfaces"))
+      if (device != "cpu" || !artifact::isRecordedOnCpu(read))
         reads.insert(std::move(read));
   };
   add(*info.blob);

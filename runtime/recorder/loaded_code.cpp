@@ -1,5 +1,6 @@
 #include "runtime/recorder/loaded_code.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -149,6 +150,20 @@ int watchModuleKernel(const void** function, void* module, const char* name, con
   Session* session = status == 0 && function && *function && name ? activeSession() : nullptr;
   if (session)
     session->kernelAskedFor(*function, module, name);
+  return status;
+}
+
+int watchModuleKernels(const void** functions, unsigned count, void* module,
+                       unsigned (*countOf)(void* module), const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = status == 0 && functions ? activeSession() : nullptr;
+  if (!session)
+    return status;
+  const unsigned known = std::min(count, countOf(module));
+  for (unsigned index = 0; index < known; ++index)
+    if (const std::string name = session->backend().nameOf(functions[index]); !name.empty())
+      session->kernelAskedFor(functions[index], module, name.c_str());
   return status;
 }
 

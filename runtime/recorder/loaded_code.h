@@ -38,6 +38,11 @@ int watchModuleOf(void** module, void* library, const Next& next);
 /// Passes on the lookup of a kernel in a module; `function` receives its handle.
 int watchModuleKernel(const void** function, void* module, const char* name, const Next& next);
 
+/// Passes on the lookup of all kernels of a module, of which at most `count` handles are wanted.
+/// `countOf` returns how many there are.
+int watchModuleKernels(const void** functions, unsigned count, void* module,
+                       unsigned (*countOf)(void* module), const Next& next);
+
 /// Passes on the lookup of another handle of a kernel: one of the program's own, or of loaded code.
 int watchAlias(const void** function, const void* kernel, const Next& next);
 

@@ -146,6 +146,10 @@ public:
   /// them.
   virtual std::optional<std::vector<artifact::Region>> allVariables() { return std::nullopt; }
 
+  /// Whether the thread works in a context of the program's own, whose memory other contexts cannot
+  /// use.
+  virtual bool isInOwnContext() noexcept { return false; }
+
   /// Returns a number that changes when kernels allocate or free memory on the device's heap.
   virtual uint64_t heapState() const noexcept { return 0; }
 

@@ -79,7 +79,8 @@ int serveAny(void** pointer, size_t bytes, RegionKind kind, const Ordered* order
     return 0;
   }
   const int status = next();
-  if (status == 0 && *pointer && session->isActive())
+  const bool isOfOwnContext = kind == RegionKind::Allocation && session->backend().isInOwnContext();
+  if (status == 0 && *pointer && session->isActive() && !isOfOwnContext)
     guarded(*session, "an allocation", 0, [&] {
       session->memory()->noteForeign(*pointer, bytes, kind, currentDevice(*session));
       return 0;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "runtime/core/artifact/recorded_reads.h"
 #include "runtime/replay/replay.h"
 
 namespace mneme::replay {
@@ -107,8 +108,7 @@ std::string explainFewUlp(const Result& result) {
 
 void dropRecordedReads(std::vector<std::string>& reads, const std::string& device) {
   if (device == "cpu")
-    std::erase_if(reads,
-                  [](const std::string& read) { return read == "textures" || read == "surfaces"; });
+    std::erase_if(reads, artifact::isRecordedOnCpu);
 }
 
 std::string explainReads(const std::vector<std::string>& reads) {

@@ -178,6 +178,9 @@ compile::Result recordedBuild(const OwnCode& code, const device::Description& de
     statistics = assemble(result.image, code.record, device.target, configuration);
   statistics["image_hash"] = toHex(hash128(result.image));
   statistics["obj_size"] = result.image.size();
+  const auto recorded = nlohmann::json::parse(code.record.optionsJson, nullptr, false);
+  if (recorded.is_object() && recorded.contains("unrecorded_reads"))
+    statistics["unrecorded_reads"] = recorded["unrecorded_reads"];
   result.statisticsJson = statistics.dump();
   return result;
 }

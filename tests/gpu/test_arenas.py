@@ -27,7 +27,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.parametrize("percent", ["30", "75"])
+@pytest.mark.parametrize("percent", ["30", "45", "75"])
 @pytest.mark.parametrize("way", ["alloc", "map"])
 def test_an_arena_is_recorded_and_replayed(
     program: Path, tmp_path: Path, way: str, percent: str

@@ -1,6 +1,7 @@
 #include "runtime/core/embed/code_image.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "runtime/core/base/demangled.h"
 #include "runtime/core/base/elf_file.h"
@@ -61,6 +62,17 @@ DeviceCode readCode(const CodeImage& image, std::string_view architecture) {
   return readDeviceCode(*image.bytes, architecture);
 }
 
+namespace {
+
+/// As the passes write it, of what is known.
+std::string metadataOf(const DeviceKernel* kernel) {
+  if (!kernel || kernel->unrecordedReads.empty())
+    return "{}";
+  return nlohmann::json{{"options", {{"unrecorded_reads", kernel->unrecordedReads}}}}.dump();
+}
+
+} // namespace
+
 KernelBlob withoutIr(const CodeImage& image, const DeviceCode& code, const std::string& kernel,
                      const std::vector<DeviceParameter>& parameters) {
   KernelBlob blob;
@@ -81,7 +93,7 @@ KernelBlob withoutIr(const CodeImage& image, const DeviceCode& code, const std::
     blob.sharedBytes = found->staticSharedBytes.value_or(0);
     blob.maxThreads = found->maxThreads;
   }
-  blob.metadataJson = "{}";
+  blob.metadataJson = metadataOf(code.find(kernel));
   blob.image = image.bytes;
   blob.imageForm = image.form;
   return blob;

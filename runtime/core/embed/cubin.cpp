@@ -2,10 +2,13 @@
 // is validated: a damaged file yields fewer facts but never a crash.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "runtime/core/base/elf_file.h"
+#include "runtime/core/embed/code_reads.h"
 #include "runtime/core/embed/device_code.h"
 
 namespace mneme::embed {
@@ -21,6 +24,7 @@ constexpr uint8_t kAttributeMaxThreads = 0x05; ///< three dimensions
 constexpr uint8_t kAttributeBlock = 0x10;      ///< the same, which a launch must have
 constexpr uint8_t kAttributeParameter = 0x17;
 constexpr uint8_t kAttributeTotal = 0x19;     ///< bytes of all arguments
+constexpr uint8_t kAttributeExternals = 0x0f; ///< symbols of functions that are elsewhere
 constexpr uint8_t kAttributeRegisters = 0x2f; ///< of a function: its symbol, their number
 /// Instead of the former in kernels with more than 4 KiB of arguments; flags in the upper half of
 /// the last word.
@@ -28,6 +32,8 @@ constexpr uint8_t kAttributeLargeParameter = 0x45;
 /// From this architecture on the section of a kernel's shared memory begins with what the system
 /// keeps for itself.
 constexpr unsigned kReservesShared = 90;
+/// From this one on instructions are encoded as noteMachineCode() knows them.
+constexpr unsigned kKnownEncoding = 70;
 constexpr uint64_t kReservedSharedBytes = 1024;
 
 /// Calls `visit(uint8_t attribute, uint16_t value, Bytes content)` for every entry.
@@ -93,7 +99,8 @@ public:
     });
   }
 
-  DeviceCode read() const {
+  DeviceCode read() {
+    noteCalls();
     DeviceCode code;
     code.form = CodeForm::Cubin;
     code.architecture = "sm_" + std::to_string(architecture_);
@@ -113,6 +120,55 @@ public:
   }
 
 private:
+  struct Function {
+    std::string_view name;
+    std::string_view home; ///< its section; empty if it is not in the image
+    std::vector<uint32_t> callees = {};
+  };
+
+  /// Notes which functions call which, by symbol, as far as the image says.
+  void noteCalls() {
+    uint32_t index = 0;
+    file_.forEachSymbol(SHT_SYMTAB, [&](const Elf64_Sym& symbol, std::string_view name) {
+      const uint32_t number = index++;
+      const bool isHere = symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < file_.sections().size();
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC)
+        functions_[number] = {
+            name, isHere ? std::string_view(file_.sections()[symbol.st_shndx].name) : ""};
+    });
+    const Bytes calls = contentOf(".nv.callgraph");
+    for (uint64_t at = 0; at + 8 <= calls.size(); at += 8)
+      if (const auto caller = functions_.find(*valueAt<uint32_t>(calls, at));
+          caller != functions_.end())
+        caller->second.callees.push_back(*valueAt<uint32_t>(calls, at + 4));
+    for (auto& [number, function] : functions_)
+      forEachAttribute(contentOf(".nv.info." + std::string(function.name)),
+                       [&](uint8_t attribute, uint16_t, Bytes content) {
+                         for (uint64_t at = 0;
+                              attribute == kAttributeExternals && at + 4 <= content.size(); at += 4)
+                           function.callees.push_back(*valueAt<uint32_t>(content, at));
+                       });
+  }
+
+  Reads readsOf(uint32_t kernel) const {
+    Reads reads;
+    std::set<uint32_t> seen = {kernel};
+    for (std::vector<uint32_t> open = {kernel}; !open.empty();) {
+      const auto found = functions_.find(open.back());
+      open.pop_back();
+      if (found == functions_.end())
+        continue;
+      if (found->second.home.empty())
+        noteFunction(found->second.name, reads);
+      else if (architecture_ >= kKnownEncoding)
+        noteMachineCode(contentOf(std::string(found->second.home)), reads);
+      for (const uint32_t callee : found->second.callees)
+        if (seen.insert(callee).second)
+          open.push_back(callee);
+    }
+    return reads;
+  }
+
   const elf::Section* find(const std::string& name) const {
     const auto found = sections_.find(name);
     return found == sections_.end() ? nullptr : found->second;
@@ -138,6 +194,7 @@ private:
     if (const auto found = registers_.find(symbol); found != registers_.end())
       kernel.registers = found->second;
     kernel.staticSharedBytes = sharedBytesOf(name);
+    kernel.unrecordedReads = readsOf(symbol);
     kernel.name = std::move(name);
     return kernel;
   }
@@ -159,6 +216,7 @@ private:
   unsigned architecture_ = 0;
   std::unordered_map<std::string_view, const elf::Section*> sections_;
   std::map<uint32_t, uint32_t> registers_; ///< by symbol
+  std::map<uint32_t, Function> functions_; ///< by symbol
 };
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,8 @@ struct DeviceKernel {
   std::optional<uint32_t> registers;
   std::optional<uint64_t> staticSharedBytes;
   uint32_t maxThreads = 0; ///< in a block, by the kernel's launch bounds; 0: it has none
+  /// What it reads that a recording does not hold: "clocks", "textures", "the device's heap"...
+  std::set<std::string> unrecordedReads = {};
 };
 
 /// A variable that the code defines.

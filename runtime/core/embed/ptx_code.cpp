@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/core/embed/code_reads.h"
 #include "runtime/core/embed/device_code.h"
 
 namespace mneme::embed {
@@ -125,6 +126,8 @@ public:
     code_.form = CodeForm::Ptx;
     for (advance(); !word_.empty(); advance())
       readWord();
+    for (const size_t caller : callers_)
+      code_.kernels[caller].unrecordedReads.insert(ofFunctions_.begin(), ofFunctions_.end());
     return std::move(code_);
   }
 
@@ -143,7 +146,7 @@ private:
     } else if (word_ == ".global" || word_ == ".const") {
       readVariables(word_ == ".const");
     } else if (isAt('{')) {
-      scanner_.skipBlock('{', '}');
+      readBody(ofFunctions_);
     } else if (isAt('(')) {
       scanner_.skipBlock('(', ')');
     }
@@ -211,8 +214,32 @@ private:
     }
     if (!isAt('{'))
       return; // declared only
-    scanner_.skipBlock('{', '}');
+    if (readBody(kernel.unrecordedReads))
+      callers_.push_back(code_.kernels.size());
     code_.kernels.push_back(std::move(kernel));
+  }
+
+  /// Returns whether functions are called. A modifier may belong to the word of its instruction
+  /// ("tex.1d") or be one of its own ("suld", ".b").
+  bool readBody(Reads& reads) {
+    bool calls = false;
+    std::string_view previous;
+    for (uint64_t depth = 1; depth > 0; previous = word_) {
+      advance();
+      if (word_.empty())
+        break;
+      depth += isAt('{') ? 1 : 0;
+      depth -= isAt('}') ? 1 : 0;
+      calls = calls || word_ == "call";
+      noteFunction(word_, reads);
+      if (word_[0] == '%')
+        notePtx(word_, reads);
+      else if (word_[0] == '.')
+        notePtx(previous, reads);
+      else if (const size_t point = word_.find('.'); point != std::string_view::npos)
+        notePtx(word_.substr(0, point), reads);
+    }
+    return calls;
   }
 
   void readParameters(DeviceKernel& kernel) {
@@ -284,6 +311,8 @@ private:
   std::string_view word_;
   uint64_t vector_ = 1;
   bool isExtern_ = false;
+  Reads ofFunctions_;           ///< which any kernel that calls some may call
+  std::vector<size_t> callers_; ///< kernels
   DeviceCode code_;
 };
 

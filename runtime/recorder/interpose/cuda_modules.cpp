@@ -6,6 +6,19 @@
 
 using namespace mneme::record;
 
+namespace {
+
+constexpr const char* kFunctionCount = "cuModuleGetFunctionCount";
+constexpr const char* kKernelCount = "cuLibraryGetKernelCount";
+
+template <const char* const* Name> unsigned countBy(void* module) {
+  static const auto ask = find<int (*)(unsigned*, void*)>(*Name);
+  unsigned count = 0;
+  return ask && ask(&count, module) == 0 ? count : 0;
+}
+
+} // namespace
+
 MNEME_RECORD_API int cuModuleLoad(void** module, const char* path) {
   return watchModuleFile(module, path,
                          [&] { return forward<cuModuleLoad>("cuModuleLoad", module, path); });
@@ -37,6 +50,21 @@ MNEME_RECORD_API int cuModuleUnload(void* module) {
 MNEME_RECORD_API int cuModuleGetFunction(const void** function, void* module, const char* name) {
   return watchModuleKernel(function, module, name, [&] {
     return forward<cuModuleGetFunction>("cuModuleGetFunction", function, module, name);
+  });
+}
+
+MNEME_RECORD_API int cuModuleEnumerateFunctions(const void** functions, unsigned count,
+                                                void* module) {
+  return watchModuleKernels(functions, count, module, countBy<&kFunctionCount>, [&] {
+    return forward<cuModuleEnumerateFunctions>("cuModuleEnumerateFunctions", functions, count,
+                                               module);
+  });
+}
+
+MNEME_RECORD_API int cuLibraryEnumerateKernels(const void** kernels, unsigned count,
+                                               void* library) {
+  return watchModuleKernels(kernels, count, library, countBy<&kKernelCount>, [&] {
+    return forward<cuLibraryEnumerateKernels>("cuLibraryEnumerateKernels", kernels, count, library);
   });
 }
 

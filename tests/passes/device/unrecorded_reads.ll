@@ -3,6 +3,8 @@
 
 ; CHECK: "kernel":"assembly"
 ; CHECK-SAME: "unrecorded_reads":["clocks","multiprocessor numbers","surfaces","textures"]
+; CHECK: "kernel":"heap"
+; CHECK-SAME: "unrecorded_reads":["the device's heap"]
 ; CHECK: "kernel":"helped"
 ; CHECK-SAME: "unrecorded_reads":["clocks"]
 ; CHECK: "kernel":"intrinsics"
@@ -24,6 +26,15 @@ define ptx_kernel void @assembly(i64 %handle, ptr %out) {
   %texel = call { float, float, float, float } asm "tex.1d.v4.f32.s32\09{$0, $1, $2, $3}, [$4, {$5}];", "=f,=f,=f,=f,l,r"(i64 %handle, i32 %place)
   %element = call float asm "suld.b.2d.b32.trap {$0}, [$1, {$2, $3}];", "=r,l,r,r"(i64 %handle, i32 4, i32 4)
   store i32 %place, ptr %out
+  ret void
+}
+
+declare ptr @malloc(i64)
+declare void @free(ptr)
+
+define ptx_kernel void @heap(ptr %out) {
+  %block = call ptr @malloc(i64 16)
+  store ptr %block, ptr %out
   ret void
 }
 

@@ -31,6 +31,10 @@ TEST_CASE("parameters without IR lie where the driver says") {
   CHECK(blob.imageForm == "ptx");
   CHECK(blob.arch == "sm_90");
   CHECK(blob.globals.size() == 1);
+  CHECK(blob.metadataJson == "{}");
+  const DeviceCode stamps = {.kernels = {{.name = "_Z1kPfi", .unrecordedReads = {"clocks"}}}};
+  CHECK(withoutIr(image, stamps, "_Z1kPfi", {}).metadataJson ==
+        R"({"options":{"unrecorded_reads":["clocks"]}})");
   REQUIRE(blob.args.size() == 4);
   CHECK(blob.args[0].kind == ArgKind::Unknown);
   CHECK(blob.args[1].kind == ArgKind::Integer);

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "image_maker.h"
 #include "runtime/core/base/error.h"
@@ -267,4 +269,24 @@ TEST_CASE("damaged code gives an error or fewer facts, never a fault") {
   damage(contentOf(image("zstd"), 3), read);
   for (size_t size = 0; size < cubin.size(); ++size)
     CHECK(!readCubin(Bytes(cubin).first(size)));
+}
+
+TEST_CASE("kernels that read what no recording holds are told from others") {
+  using Reads = std::set<std::string>;
+  const Reads heap = {"the device's heap"}, textures = {"textures"}, surfaces = {"surfaces"};
+  const std::map<std::string, Reads> expected = {
+      {"heap", heap},        {"heapByCall", heap},
+      {"heapFree", heap},    {"fetch", textures},
+      {"sample", textures},  {"query", textures},
+      {"load", surfaces},    {"store", surfaces},
+      {"stamp", {"clocks"}}, {"place", {"multiprocessor numbers"}},
+      {"plain", {}}};
+  for (const char* file : {"reads.cubin", "reads.ptx"}) {
+    CAPTURE(file);
+    const DeviceCode code = readDeviceCode(readFile(std::string(IMAGES "/") + file), "sm_90");
+    std::map<std::string, Reads> found;
+    for (const DeviceKernel& kernel : code.kernels)
+      found[kernel.name] = kernel.unrecordedReads;
+    CHECK(found == expected);
+  }
 }

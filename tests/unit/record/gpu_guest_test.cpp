@@ -136,6 +136,16 @@ TEST_CASE("memory that a program maps itself is recorded, at addresses that repl
   CHECK(seen == 2); // given to a kernel, and behind a pointer in memory
 }
 
+TEST_CASE("memory of a program's own context belongs to no launch of others") {
+  const Run recorded = runOnGpu("own-context", true);
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == runOnGpu("own-context", false).output);
+  CHECK(recorded.said.find("in a context the recorder cannot use") != std::string::npos);
+  REQUIRE(wholeInstances(recorded) == 3);
+  for (size_t index = 0; index < 3; ++index)
+    CHECK(prologueOf(recorded, index).regions().size() == 2);
+}
+
 TEST_CASE("a failed device is not taken for a stream under capture") {
   // The driver gives the same answer to every question then, the failure.
   const Run failed =

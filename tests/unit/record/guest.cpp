@@ -157,6 +157,20 @@ void launchOnMapped(float* data) {
   std::printf("free %d\n", ofDriver("cuMemAddressFree", begin, 2 * piece));
 }
 
+/// Memory of a context of the program's own, in which it launches as well.
+void launchInOwnContext(float* data) {
+  void* own = nullptr;
+  char context = 0;
+  std::printf("push %d\n", ofDriver("cuCtxPushCurrent_v2", static_cast<void*>(&context)));
+  std::printf("own %d\n", cudaMalloc(&own, 5000));
+  std::memset(own, 0, 5000);
+  launch(static_cast<float*>(own), 30);
+  void* popped = nullptr;
+  std::printf("pop %d\n", ofDriver("cuCtxPopCurrent_v2", &popped));
+  launch(data, 40);
+  std::printf("free %d\n", cudaFree(own));
+}
+
 /// A kernel waits for what the program does next: one that is to be recorded, or is not, but the
 /// launch behind it is.
 void launchOneThatWaits(bool isRecorded, float* data) {
@@ -207,6 +221,8 @@ int main(int argc, char** argv) {
     launchOneThatWaits(mode == "waits", static_cast<float*>(data));
   if (mode == "mapped")
     launchOnMapped(static_cast<float*>(data));
+  if (mode == "own-context")
+    launchInOwnContext(static_cast<float*>(data));
   if (mode == "much")
     launchOnMuch();
   if (mode == "fork" || mode == "vfork")

@@ -80,9 +80,10 @@ TEST_CASE("what linked code reads and no recording holds is told, textures where
     return std::make_shared<const embed::KernelBlob>(std::move(one));
   };
   KernelInfo info;
-  info.blob = withReads(R"(["textures"])");
+  info.blob = withReads(R"(["textures", "the device's heap"])");
   info.modules = {withReads(R"(["clocks"])")};
-  CHECK(unrecordedReads(info, "cuda:0") == std::set<std::string>{"clocks", "textures"});
+  CHECK(unrecordedReads(info, "cuda:0") ==
+        std::set<std::string>{"clocks", "textures", "the device's heap"});
   CHECK(warningOfReads(info, "cpu") == "kernel 'sample(float*)' reads what a recording does not "
                                        "hold (clocks): its replays may differ");
   CHECK(describeKernel(info, "cpu").optionsJson ==

@@ -106,6 +106,7 @@ public:
     Driver::find()->cuCtxPopCurrent(&ignored);
   }
   bool prepareContext() noexcept override;
+  bool isInOwnContext() noexcept override;
   std::unique_ptr<DeviceAccess> makeAccess(unsigned device) override;
 
   bool canPlace(RegionKind kind) const noexcept override { return kind == RegionKind::Allocation; }
@@ -227,6 +228,15 @@ std::string CudaBackend::architecture() {
           CUDA_SUCCESS)
     return "";
   return "sm_" + std::to_string(major) + std::to_string(minor);
+}
+
+bool CudaBackend::isInOwnContext() noexcept {
+  const Driver* driver = Driver::find();
+  CUcontext current = nullptr;
+  CUdevice device = -1;
+  return driver && driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
+         driver->cuCtxGetDevice(&device) == CUDA_SUCCESS &&
+         primaryContext(*driver, device) != current;
 }
 
 bool CudaBackend::prepareContext() noexcept {

@@ -1,0 +1,77 @@
+#include "runtime/core/embed/code_reads.h"
+
+#include <algorithm>
+#include <array>
+
+namespace mneme::embed {
+namespace {
+
+constexpr const char* kClocks = "clocks";
+constexpr const char* kMultiprocessors = "multiprocessor numbers";
+constexpr const char* kTextures = "textures";
+constexpr const char* kSurfaces = "surfaces";
+constexpr const char* kHeap = "the device's heap";
+
+struct Sign {
+  std::string_view begin; ///< of a word
+  const char* read;
+};
+constexpr Sign kRegisters[] = {{"%clock", kClocks},         {"%globaltimer", kClocks},
+                               {"%smid", kMultiprocessors}, {"%nsmid", kMultiprocessors},
+                               {"%warpid", "warp slots"},   {"%nwarpid", "warp slots"},
+                               {"%gridid", "grid numbers"}, {"%envreg", "environment registers"}};
+constexpr Sign kInstructions[] = {{"tex", kTextures},  {"tld4", kTextures}, {"txq", kTextures},
+                                  {"suld", kSurfaces}, {"sust", kSurfaces}, {"sured", kSurfaces},
+                                  {"suq", kSurfaces}};
+
+/// An instruction has 16 bytes and begins with nine bits that say what it does, and three that say
+/// where its operands are.
+constexpr uint64_t kInstructionBytes = 16, kOperation = 0x1ff;
+/// As nvcc 13 encodes them for sm_75 to sm_120: texture fetches and queries, with and without a
+/// handle in a register; surface loads, stores and reductions.
+constexpr std::array<uint16_t, 12> kTextureOperations = {0x160, 0x161, 0x163, 0x164, 0x166, 0x167,
+                                                         0x169, 0x16a, 0x16c, 0x16d, 0x16f, 0x170};
+constexpr std::array<uint16_t, 5> kSurfaceOperations = {0x198, 0x199, 0x19c, 0x19d, 0x19f};
+/// Reads of special registers, whose number is in bits 72 to 79.
+constexpr std::array<uint16_t, 3> kRegisterOperations = {0x119, 0x005, 0x1c3};
+constexpr uint64_t kFirstClock = 0x50, kLastClock = 0x53, kMultiprocessor = 0x43;
+
+template <size_t Count>
+bool contains(const std::array<uint16_t, Count>& operations, uint64_t operation) {
+  return std::ranges::find(operations, operation) != operations.end();
+}
+
+} // namespace
+
+void noteMachineCode(Bytes instructions, Reads& reads) {
+  for (uint64_t at = 0; at + kInstructionBytes <= instructions.size(); at += kInstructionBytes) {
+    const uint64_t operation = *valueAt<uint64_t>(instructions, at) & kOperation;
+    if (contains(kTextureOperations, operation))
+      reads.insert(kTextures);
+    else if (contains(kSurfaceOperations, operation))
+      reads.insert(kSurfaces);
+    else if (contains(kRegisterOperations, operation)) {
+      const uint64_t number = *valueAt<uint64_t>(instructions, at + 8) >> 8 & 0xff;
+      if (number >= kFirstClock && number <= kLastClock)
+        reads.insert(kClocks);
+      else if (number == kMultiprocessor)
+        reads.insert(kMultiprocessors);
+    }
+  }
+}
+
+void noteFunction(std::string_view name, Reads& reads) {
+  if (name == "malloc" || name == "free")
+    reads.insert(kHeap);
+}
+
+void notePtx(std::string_view word, Reads& reads) {
+  for (const Sign& sign : kRegisters)
+    if (word.starts_with(sign.begin))
+      reads.insert(sign.read);
+  for (const Sign& sign : kInstructions)
+    if (word == sign.begin)
+      reads.insert(sign.read);
+}
+
+} // namespace mneme::embed

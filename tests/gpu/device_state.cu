@@ -1,0 +1,144 @@
+// What a kernel can see besides plain memory: the device's heap, textures, surfaces; and contexts
+// of the program's own.
+//
+//   device_state heap|kept|texture|surface|context|green
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include <cuda.h>
+
+#define CHECK(call)                                                                                \
+  if (const int status = (call); status != 0)                                                      \
+  return std::printf("%s: %d\n", #call, status), 1
+
+constexpr int kCount = 256;
+
+__global__ void usesHeap(int* out) {
+  int* own = new int[8];
+  for (int at = 0; at < 8; ++at)
+    own[at] = threadIdx.x + at;
+  out[threadIdx.x] = own[7] + own[threadIdx.x % 8];
+  delete[] own;
+}
+__global__ void keepsHeap(int** kept, int* out) {
+  kept[threadIdx.x] = new int(threadIdx.x);
+  out[threadIdx.x] = *kept[threadIdx.x];
+}
+__global__ void readsHeap(int** kept, int* out) {
+  out[threadIdx.x] = *kept[threadIdx.x] * 2;
+  delete kept[threadIdx.x];
+}
+__global__ void samples(cudaTextureObject_t texture, int* out) {
+  out[threadIdx.x] = static_cast<int>(tex2D<float>(texture, threadIdx.x % 16, threadIdx.x / 16));
+}
+__global__ void stores(cudaSurfaceObject_t surface, int* out) {
+  const float found = surf2Dread<float>(surface, threadIdx.x % 16 * 4, threadIdx.x / 16);
+  surf2Dwrite<float>(found + 1, surface, threadIdx.x % 16 * 4, threadIdx.x / 16);
+  out[threadIdx.x] = static_cast<int>(found);
+}
+__global__ void doubles(int* out) { out[threadIdx.x] = out[threadIdx.x] * 2 + threadIdx.x; }
+
+int print(const int* out) {
+  std::vector<int> numbers(kCount);
+  CHECK(cudaMemcpy(numbers.data(), out, kCount * sizeof(int), cudaMemcpyDeviceToHost));
+  long sum = 0;
+  for (const int number : numbers)
+    sum = sum * 31 % 1000003 + number;
+  std::printf("%ld\n", sum);
+  return 0;
+}
+
+int onHeap(bool isKept, int* out) {
+  int** kept = nullptr;
+  CHECK(cudaMalloc(&kept, kCount * sizeof(int*)));
+  if (!isKept) {
+    usesHeap<<<1, kCount>>>(out);
+    return print(out);
+  }
+  keepsHeap<<<1, kCount>>>(kept, out);
+  readsHeap<<<1, kCount>>>(kept, out);
+  return print(out);
+}
+
+int inArray(bool isSurface, int* out) {
+  float content[kCount];
+  for (int at = 0; at < kCount; ++at)
+    content[at] = at * 3;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array = nullptr;
+  CHECK(cudaMallocArray(&array, &format, 16, 16, cudaArraySurfaceLoadStore));
+  CHECK(cudaMemcpy2DToArray(array, 0, 0, content, 64, 64, 16, cudaMemcpyHostToDevice));
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  cudaTextureDesc description{};
+  cudaTextureObject_t object = 0;
+  if (isSurface) {
+    CHECK(cudaCreateSurfaceObject(&object, &resource));
+    stores<<<1, kCount>>>(object, out);
+    stores<<<1, kCount>>>(object, out);
+  } else {
+    CHECK(cudaCreateTextureObject(&object, &resource, &description, nullptr));
+    samples<<<1, kCount>>>(object, out);
+  }
+  return print(out);
+}
+
+/// Works in a context of its own, then in the primary one again.
+int inContext(int* out) {
+  CUcontext own = nullptr, primary = nullptr;
+  CUdeviceptr memory = 0;
+  std::vector<int> numbers(kCount);
+  CHECK(cuCtxGetCurrent(&primary));
+#if CUDA_VERSION >= 13000
+  CHECK(cuCtxCreate(&own, nullptr, 0, 0));
+#else
+  CHECK(cuCtxCreate(&own, 0, 0));
+#endif
+  CHECK(cuMemAlloc(&memory, kCount * sizeof(int)));
+  CHECK(cuMemsetD32(memory, 3, kCount));
+  doubles<<<1, kCount>>>(reinterpret_cast<int*>(memory));
+  CHECK(cuCtxSynchronize());
+  CHECK(cuMemcpyDtoH(numbers.data(), memory, kCount * sizeof(int)));
+  std::printf("%d\n", numbers[100]);
+  CHECK(cuCtxSetCurrent(primary));
+  doubles<<<1, kCount>>>(out);
+  CHECK(print(out));
+  CHECK(cuCtxDestroy(own));
+  doubles<<<1, kCount>>>(out + 1 - 1);
+  return print(out);
+}
+
+/// Launches in a stream of a part of the device.
+int inGreenContext(int* out) {
+#if CUDA_VERSION >= 12040
+  CUdevResource whole{}, parts[1]{}, rest{};
+  CUdevResourceDesc description{};
+  CUgreenCtx green = nullptr;
+  CUstream stream = nullptr;
+  unsigned count = 1;
+  CHECK(cuDeviceGetDevResource(0, &whole, CU_DEV_RESOURCE_TYPE_SM));
+  CHECK(cuDevSmResourceSplitByCount(parts, &count, &whole, &rest, 0, 16));
+  CHECK(cuDevResourceGenerateDesc(&description, parts, 1));
+  CHECK(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+  CHECK(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
+  doubles<<<1, kCount, 0, stream>>>(out);
+  CHECK(cudaStreamSynchronize(stream));
+  CHECK(print(out));
+  doubles<<<1, kCount>>>(out);
+#endif
+  return print(out);
+}
+
+int main(int, char** argv) {
+  const auto is = [&](const char* mode) { return std::strcmp(argv[1], mode) == 0; };
+  int* out = nullptr;
+  CHECK(cudaMalloc(&out, kCount * sizeof(int)));
+  CHECK(cudaMemset(out, 0, kCount * sizeof(int)));
+  if (is("context"))
+    return inContext(out);
+  if (is("green"))
+    return inGreenContext(out);
+  return is("heap") || is("kept") ? onHeap(is("kept"), out) : inArray(is("surface"), out);
+}

@@ -1,0 +1,76 @@
+"""The device's heap, textures, surfaces and contexts of the program's own, in code of nvcc."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gpu import support
+from gpu.support import run_command
+
+NVCC = shutil.which("nvcc")
+HELD = {"exact"}
+NOT_HELD = {"exact", "unreproducible", "nondeterministic", "failed"}
+# By mode: each kernel's reads that no recording holds, and what its replay may be.
+KERNELS = {
+    "heap": {"usesHeap": ("the device's heap", HELD)},
+    "kept": {
+        "keepsHeap": ("the device's heap", NOT_HELD),
+        "readsHeap": ("the device's heap", NOT_HELD),
+    },
+    "texture": {"samples": ("textures", NOT_HELD)},
+    "surface": {"stores": ("surfaces", NOT_HELD)},
+}
+
+pytestmark = [
+    pytest.mark.skipif(not support.IS_GPU, reason="nvcc leaves code for GPUs only"),
+    pytest.mark.skipif(not NVCC, reason="nvcc is not on PATH"),
+]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place: Path = tmp_path_factory.mktemp("state") / "device_state"
+    source = Path(__file__).with_name("device_state.cu")
+    done = run_command(str(NVCC), "-O2", "-arch=native", source, "-o", place, "-lcuda")
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def recorded(program: Path, mode: str, directory: Path) -> str:
+    """Record one mode; return what mneme said."""
+    alone = run_command(program, mode)
+    assert alone.returncode == 0, alone.stdout + alone.stderr
+    done = support.record(directory, program, mode)
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    return str(done.stderr)
+
+
+@pytest.mark.parametrize("mode", sorted(KERNELS))
+def test_what_no_recording_holds_is_named(program: Path, mode: str, tmp_path: Path) -> None:
+    said = recorded(program, mode, tmp_path)
+    found = set()
+    for path, record_id in support.launches(tmp_path):
+        (kernel,) = (name for name in KERNELS[mode] if name in path.read_text())
+        reads, classes = KERNELS[mode][kernel]
+        assert f"reads what a recording does not hold ({reads})" in said
+        assert reads in support.mneme("show", path).stdout
+        result = support.replay(path, record_id).result
+        assert result["unrecorded_reads"] == [reads]
+        assert result["result_class"] in classes
+        found.add(kernel)
+    assert found == set(KERNELS[mode])
+
+
+@pytest.mark.parametrize("mode", ["context", "green"])
+def test_contexts_of_the_programs_own(program: Path, mode: str, tmp_path: Path) -> None:
+    said = recorded(program, mode, tmp_path)
+    if mode == "context":
+        assert "in a context the recorder cannot use" in said
+    launches = list(support.launches(tmp_path))
+    assert launches, said
+    for path, record_id in launches:
+        done = support.replay(path, record_id)
+        assert done.result["result_class"] == "exact", done.stderr
