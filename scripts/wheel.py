@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / ".setup" / "wheel"
 MOST_BYTES = 60 << 20
+COMPILER = re.compile(r"^CMAKE_(C|CXX)_COMPILER:\w+=(/.*)$", re.MULTILINE)
 REQUIRES = re.compile(r"^requires = \[(.*)\]$", re.MULTILINE)
 
 
@@ -42,6 +43,20 @@ def settings(build: Path) -> list[str]:
         named["cmake.define.CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
         named["cmake.define.CMAKE_CXX_COMPILER_LAUNCHER"] = ROOT / "scripts" / "with-ccache"
     return [f"--config-settings={name}={value}" for name, value in named.items()]
+
+
+def drop_build_of_other_compilers(build: Path, variables: dict[str, str]) -> None:
+    """Remove a build that other compilers made.
+
+    CMake would begin it again with all settings lost: with g++, without static libraries.
+    """
+    cache = build / "CMakeCache.txt"
+    used = dict(COMPILER.findall(cache.read_text())) if cache.exists() else {}
+    for name, variable, default in (("C", "CC", "clang-22"), ("CXX", "CXX", "clang++-22")):
+        wanted = shutil.which(variables.get(variable, default), path=variables["PATH"])
+        if used.get(name, wanted) != wanted:
+            shutil.rmtree(build)
+            return
 
 
 def run(log: Path, command: list[str], variables: dict[str, str]) -> None:
@@ -88,6 +103,7 @@ def build_wheel_in(work: Path, python: Path, output: Path, variables: dict[str, 
     log = work / "log"
     log.unlink(missing_ok=True)
     interpreter = builder(python, work, log, variables)
+    drop_build_of_other_compilers(work / "build", variables)
     pip = [str(interpreter), "-m", "pip", "wheel", ".", "--no-deps", "--no-build-isolation", "-v"]
     run(log, [*pip, "-w", str(work / "raw"), *settings(work / "build")], variables)
     (raw,) = (work / "raw").glob("*.whl")

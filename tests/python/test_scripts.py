@@ -87,6 +87,23 @@ def test_bundle_without_the_interpreter_it_asks_for_says_so() -> None:
     assert done.stderr.startswith("mneme: --python needs an interpreter behind it")
 
 
+@pytest.mark.parametrize(("name", "stays"), [("clang++-22", True), ("g++", False)])
+def test_wheels_of_other_compilers_are_built_from_the_start(
+    tmp_path: Path, name: str, stays: bool
+) -> None:
+    drop = runpy.run_path(str(SCRIPTS / "wheel.py"))["drop_build_of_other_compilers"]
+    for program in ("clang-22", "clang++-22"):
+        (tmp_path / program).touch(0o755)
+    build = tmp_path / "build"
+    build.mkdir()
+    (build / "CMakeCache.txt").write_text(
+        f"CMAKE_CXX_COMPILER:FILEPATH={tmp_path}/{name}\n"
+        f"CMAKE_C_COMPILER:STRING={tmp_path}/clang-22\nCMAKE_CXX_COMPILER_AR:FILEPATH=/ar\n"
+    )
+    drop(build, {"PATH": str(tmp_path)})
+    assert build.exists() == stays
+
+
 def test_environment_for_wheels_is_made_again_after_a_failure(tmp_path: Path) -> None:
     builder = runpy.run_path(str(SCRIPTS / "wheel.py"))["builder"]
     steps: list[str] = []
