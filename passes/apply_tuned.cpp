@@ -123,7 +123,9 @@ bool applyPipeline(llvm::Function& kernel, llvm::StringRef pipeline, const Build
 
 tuned::File readTunedFile(const std::string& path, std::string& error) {
   try {
-    return tuned::readFile(path);
+    tuned::File file = tuned::readFile(path);
+    keepOnly(file, tuned::CodeKind::WithIr);
+    return file;
   } catch (const std::exception& problem) {
     error = problem.what();
     return {};

@@ -13,19 +13,12 @@
 #include "runtime/jit/developer_output.h"
 #include "runtime/jit/engine.h"
 #include "runtime/jit/request.h"
+#include "runtime/jit/tuned/launch_line.h"
 
 namespace mneme::jit {
 namespace {
 
 constexpr const char* kDumpDirectory = ".proteus-dump";
-
-std::string textOf(const mneme_dim3& dims) {
-  return std::to_string(dims.x) + "x" + std::to_string(dims.y) + "x" + std::to_string(dims.z);
-}
-
-std::string textOf(const tuned::Dims& dims) {
-  return textOf(dims.grid) + ", " + textOf(dims.block);
-}
 
 /// "n"; "f.s.n" or "f+8", the member of a structure.
 std::string nameOf(const KernelArg& arg, const ArgField* member) {
@@ -64,18 +57,13 @@ double seconds(const std::atomic<uint64_t>& nanoseconds) { return double(nanosec
 
 void Engine::tracePlan(const Kernel& kernel, const LaunchShape& shape, const tuned::Choice& choice,
                        const Plan& plan) const {
-  std::string line = "[kernel-trace] " + kernel.label() + " <<<" + textOf(shape.dims) + ", " +
-                     std::to_string(shape.sharedBytes) + ">>> on device " +
-                     std::to_string(shape.device) + ": ";
-  if (!plan.binary)
-    line += choice.closeness == tuned::Closeness::None ? "no variant is allowed, runs as built"
-                                                       : "runs as built";
-  else
-    line +=
-        "variant " + std::to_string(choice.variant) + ", " + tuned::closenessName(choice.closeness);
-  if (!(plan.dims == shape.dims))
-    line += ", launched <<<" + textOf(plan.dims) + ">>>";
-  services_.trace(line);
+  services_.trace(tuned::lineOf({.kernel = kernel.label(),
+                                 .launched = shape.dims,
+                                 .sharedBytes = shape.sharedBytes,
+                                 .device = shape.device,
+                                 .choice = choice,
+                                 .isTuned = plan.binary != nullptr,
+                                 .used = plan.dims}));
 }
 
 void Engine::traceValues(const Binary& binary) const {
@@ -88,9 +76,9 @@ void Engine::traceValues(const Binary& binary) const {
                     "' = " + textOf(member ? member->kind : arg.kind, value.bytes));
   }
   if (binary.variant().specializeDims)
-    services_.trace(begin + "dimensions = " + textOf(binary.spec().dims));
+    services_.trace(begin + "dimensions = " + tuned::textOf(binary.spec().dims));
   if (binary.variant().launchBounds)
-    services_.trace(begin + "launch bounds = " + textOf(binary.spec().dims.block));
+    services_.trace(begin + "launch bounds = " + tuned::textOf(binary.spec().dims.block));
 }
 
 CacheReport::Entry& Engine::usesOf(const Kernel& kernel, const BinarySpec& spec,

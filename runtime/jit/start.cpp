@@ -142,7 +142,9 @@ const mneme_hooks* start() {
     file = readTuned(settings);
     for (const std::string& warning : file.warnings)
       noticeOnce(warning);
-    why = whyIdle(file, settings.tunedKernels);
+    const bool isForOthers = !file.kernels.empty();
+    keepOnly(file, tuned::CodeKind::WithIr); // the rest is libmneme_loaded's
+    why = isForOthers && file.kernels.empty() ? "" : whyIdle(file, settings.tunedKernels);
     if (!why.empty())
       noticeOnce(why);
   }

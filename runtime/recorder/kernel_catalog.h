@@ -16,11 +16,15 @@
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/artifact/recording.h"
 #include "runtime/core/embed/blob_set.h"
-#include "runtime/recorder/loaded_modules.h"
+#include "runtime/core/loaded/loaded_modules.h"
 #include "runtime/recorder/record_backend.h"
 #include "runtime/recorder/record_settings.h"
 
 namespace mneme::record {
+
+using loaded::LoadedContent;
+using loaded::LoadedModule;
+using loaded::LoadedModules;
 
 /// What happened to the launches with one dynamic hash.
 enum class Fate : uint8_t { Recorded, Passed, Failed };

@@ -1,7 +1,6 @@
 #include "runtime/recorder/loaded_code.h"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -10,7 +9,7 @@
 #include "runtime/core/base/own_descriptors.h"
 #include "runtime/core/base/sentence.h"
 #include "runtime/core/embed/containers.h"
-#include "runtime/recorder/process_facts.h"
+#include "runtime/core/loaded/image_places.h"
 #include "runtime/recorder/session.h"
 
 namespace mneme::record {
@@ -18,8 +17,6 @@ namespace {
 
 /// The call under way in this thread, as the program wrote it.
 thread_local const Next* asWritten = nullptr;
-
-std::atomic<bool> isInSight{false};
 
 /// In this thread, whatever becomes of them.
 thread_local uint64_t launches = 0;
@@ -55,11 +52,9 @@ template <typename Read> LoadedContent contentBy(Session& session, const Read& r
 
 /// What a library of the vendor's has for this GPU: no IR, and next to code for all others.
 LoadedContent contentOfVendor(Session& session, const void* fatBinary) noexcept {
-  constexpr uint64_t kMostBytes = 256ull << 20;
   LoadedContent content;
   try {
-    content.image = embed::copyImage(embed::memberFor(
-        embed::imageInMemory(fatBinary), session.backend().architecture(), kMostBytes));
+    content.image = loaded::imageOfVendor(fatBinary, session.backend().architecture());
   } catch (const std::exception& error) {
     session.note(sentence("code of one of the vendor's libraries cannot be read: ", error.what()));
   }
@@ -71,14 +66,6 @@ LoadedContent contentOfVendor(Session& session, const void* fatBinary) noexcept 
 Session* activeSession() noexcept {
   Session* session = Session::existing();
   return session && session->isActive() ? session : nullptr;
-}
-
-bool staysInPlace(const void* image) noexcept {
-  try {
-    return isBuiltIn(embed::imageInMemory(image).data());
-  } catch (const std::exception&) { // its reader says what is wrong
-    return false;
-  }
 }
 
 /// `image` is null for code from a file. What is built in stays where it is, may be gigabytes, and
@@ -93,11 +80,12 @@ int watchLoad(void** module, const void* image, CodeKind kind, const Next& next,
   auto loaded = std::make_shared<LoadedModule>();
   loaded->handle = *module;
   loaded->isLibrary = kind == CodeKind::Library;
-  loaded->isOfVendor = image && isOfLibrary(image, session->backend().kernelLibraries());
-  loaded->isBuiltIn = loaded->isLibrary && image && (loaded->isOfVendor || staysInPlace(image));
+  loaded->isOfVendor = image && loaded::isOfLibrary(image, session->backend().kernelLibraries());
+  loaded->isBuiltIn =
+      loaded->isLibrary && image && (loaded->isOfVendor || loaded::staysInPlace(image));
   // The vendors' libraries hold hundreds of megabytes of code for many GPUs, none of which has IR.
   // What library it is in is asked here: a thread that loads one may wait for the one that reads.
-  if (image && isOfLibrary(image, session->backend().waitingLibraries()))
+  if (image && loaded::isOfLibrary(image, session->backend().waitingLibraries()))
     loaded->read = [] { return LoadedContent(); };
   else if (loaded->isOfVendor)
     loaded->read = [session, image] { return contentOfVendor(*session, image); };
@@ -192,9 +180,6 @@ mneme_launch asRecorded(const LoadedLaunch& launch, const void* kernel, void** a
           .vendorEntry = launch.config ? reinterpret_cast<void*>(&callConfigAsWritten)
                                        : reinterpret_cast<void*>(&callAsWritten)};
 }
-
-void noteRuntimeInSight() noexcept { isInSight = true; }
-bool isRuntimeInSight() noexcept { return isInSight.load(std::memory_order_relaxed); }
 
 uint64_t launchesOfLoaded() noexcept { return launches; }
 

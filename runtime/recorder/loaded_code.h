@@ -76,11 +76,6 @@ private:
 /// (findKernel()).
 mneme_launch asRecorded(const LoadedLaunch& launch, const void* kernel, void** args) noexcept;
 
-/// Whether the shared runtime launches by functions of the driver that are the recorder's: kernels
-/// that mneme knows nothing of are seen there, with their code.
-void noteRuntimeInSight() noexcept;
-bool isRuntimeInSight() noexcept;
-
 /// Counts the calls of launchLoaded() in this thread.
 uint64_t launchesOfLoaded() noexcept;
 

@@ -79,30 +79,6 @@ bool isRuntimeLinkedStatically(const void* vendorEntry, const Backend& backend) 
   return isLinkedStatically(vendorEntry, backend.runtimeFiles());
 }
 
-bool isBuiltIn(const void* image) noexcept {
-  const auto address = reinterpret_cast<uintptr_t>(image);
-  return dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* user) {
-        const uintptr_t wanted = *static_cast<const uintptr_t*>(user);
-        return static_cast<int>(std::any_of(
-            info->dlpi_phdr, info->dlpi_phdr + info->dlpi_phnum, [&](const ElfW(Phdr) & part) {
-              return part.p_type == PT_LOAD && !(part.p_flags & PF_W) &&
-                     wanted - (info->dlpi_addr + part.p_vaddr) < part.p_memsz;
-            }));
-      },
-      const_cast<uintptr_t*>(&address));
-}
-
-bool isOfLibrary(const void* image, std::span<const char* const> prefixes) noexcept {
-  Dl_info info{};
-  if (!dladdr(image, &info) || !info.dli_fname)
-    return false;
-  const std::string_view path = info.dli_fname;
-  const std::string_view file = path.substr(path.rfind('/') + 1); // npos + 1 is 0
-  return std::ranges::any_of(prefixes,
-                             [&](const char* prefix) { return file.starts_with(prefix); });
-}
-
 bool isLaunchedByDriver(const void* vendorEntry) noexcept {
   static std::atomic<const void*> shared{nullptr}, inProgram{nullptr}; // of few, the latest
   if (vendorEntry == shared.load(std::memory_order_relaxed))

@@ -24,12 +24,6 @@ bool hasModules() noexcept;
 /// Looks at each function once.
 bool isLaunchedByDriver(const void* vendorEntry) noexcept;
 
-/// Whether device code lies in the program's own file or one of its libraries, where nothing is
-/// written: it is not in a buffer of the program's, which may hold other code later.
-bool isBuiltIn(const void* image) noexcept;
-/// Whether device code lies in a library whose file name has one of these prefixes.
-bool isOfLibrary(const void* image, std::span<const char* const> prefixes) noexcept;
-
 // For libraries opened with RTLD_DEEPBIND, which may find the vendor's functions before the
 // recorder's.
 void noteOpenedApart() noexcept;

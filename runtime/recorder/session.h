@@ -19,6 +19,7 @@
 
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/artifact/writer.h"
+#include "runtime/core/loaded/loaded_modules.h"
 #include "runtime/recorder/capture.h"
 #include "runtime/recorder/deferred_frees.h"
 #include "runtime/recorder/device_memory.h"
@@ -27,7 +28,6 @@
 #include "runtime/recorder/inside_call.h"
 #include "runtime/recorder/kept_graphs.h"
 #include "runtime/recorder/kernel_catalog.h"
-#include "runtime/recorder/loaded_modules.h"
 #include "runtime/recorder/reach.h"
 #include "runtime/recorder/record_backend.h"
 #include "runtime/recorder/record_settings.h"

@@ -9,7 +9,7 @@
 #include "runtime/compiler/assembler/assembler.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
-#include "runtime/replay/ptx_limits.h"
+#include "runtime/core/embed/ptx_limits.h"
 
 namespace mneme::replay {
 namespace {
@@ -171,7 +171,7 @@ compile::Result recordedBuild(const OwnCode& code, const device::Description& de
   result.image =
       configuration.maxRegisters == 0
           ? code.image
-          : withRegisterLimit(code.image, code.record.kernelName, configuration.maxRegisters);
+          : embed::withRegisterLimit(code.image, code.record.kernelName, configuration.maxRegisters);
   nlohmann::json statistics;
   if (configuration.codegenOpt != Configuration().codegenOpt ||
       !configuration.assemblerOptions.empty())

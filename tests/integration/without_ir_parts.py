@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+from mneme.deploy.tuned_file import TunedKernel, write_tuned_file
+from mneme.deploy.tuned_kernels import make_variant
+from mneme.deploy.tuned_variant import LaunchOverride
+from mneme.deploy.tuning_results import match_of
+from mneme.mneme_types import ExperimentConfiguration, dim3
+from mneme.recording.launch_facts import launch_facts
 
 LOADER = Path(__file__).resolve().with_name("image_loader.cpp")
 KERNEL = """
@@ -19,3 +28,27 @@ extern "C" __global__ void scale(Job job, unsigned long long step, int rounds) {
 }
 """
 SUMS = "183853468.75, 183853468.75, 275782703.12\n"
+
+
+def write_tuned(
+    path: Path,
+    record: Path,
+    record_id: str,
+    arch: str,
+    *,
+    rule: str = "",
+    grid: dim3 = dim3(16),  # noqa: B008
+    block: dim3 = dim3(64),  # noqa: B008
+    **configured: Any,
+) -> Path:
+    """Write a file that tunes a recorded launch, as a search might have found it."""
+    facts = launch_facts(record, record_id)
+    variant = replace(
+        make_variant(ExperimentConfiguration(**configured), match_of(facts, arch=arch)),
+        guards=("Arch",),
+        launch=LaunchOverride(rule=rule, grid=grid, block=block) if rule else None,
+        static_hash=facts["static_hash"],
+        code_form=facts["code_form"],
+    )
+    write_tuned_file(path, {facts["kernel_name"]: TunedKernel(variants=(variant,))})
+    return path

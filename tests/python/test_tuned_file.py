@@ -267,8 +267,8 @@ def test_malformed_entries_are_named(entry: Any, sentence: str, tmp_path: Path) 
 
 
 def test_file_of_a_later_version_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "f.json").write_text('{"k": {"Mneme": {"Version": 3, "Variants": [{}]}}}')
-    with pytest.raises(Unsupported, match="Version 3 is newer than this release of mneme; update"):
+    (tmp_path / "f.json").write_text('{"k": {"Mneme": {"Version": 4, "Variants": [{}]}}}')
+    with pytest.raises(Unsupported, match="Version 4 is newer than this release of mneme; update"):
         read_tuned_file(tmp_path / "f.json")
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from deploy_samples import best, facts
 from mneme.code_texts import compiler_text
-from mneme.deploy import plan_deployment
+from mneme.deploy import DeployOptions, plan_deployment, write_deployment
+from mneme.deploy.tuned_file import read_tuned_file
 from mneme.errors import InvalidArgument, Unsupported
 from mneme.mneme_types import ConfigurationChanges
 from mneme.recording.configured import configured
@@ -116,13 +117,30 @@ def test_searches_with_ir_are_as_they_were(tmp_path: Path) -> None:
     assert with_code_as_it_is(options, RecordedExecution.from_json(path)) == (options, "")
 
 
-def test_results_without_ir_are_not_deployed(tmp_path: Path) -> None:
+def test_results_without_ir_are_deployed_by_the_content_of_the_code(tmp_path: Path) -> None:
+    arguments = [{"index": 0, "name": "#0", "type": "bytes", "bytes": "00" * 8, "pointers": [0]}]
+    told = facts(code_form="cubin", args=[], members=[], values=arguments)
+    (tmp_path / "best.json").write_text(json.dumps(best(facts=told)))
+    plan = plan_deployment([tmp_path], DeployOptions(guards=("arch",), use_launch=True))
+    (one,) = plan.deployed
+    assert (one.static_hash, one.variant.code_form) == (told["static_hash"], "cubin")
+    write_deployment(plan, tmp_path / "tuned.json")
+    (entry,) = json.loads((tmp_path / "tuned.json").read_text()).values()
+    assert list(entry) == ["Mneme"]  # nothing for other tools
+    assert entry["Mneme"]["Version"] == 3
+    (variant,) = entry["Mneme"]["Variants"]
+    assert (variant["CodeForm"], variant["StaticHash"]) == ("cubin", told["static_hash"])
+    assert "Pipeline" not in variant
+    assert variant["Match"]["Args"][0]["Pointers"] == [0]
+    (kernel,) = read_tuned_file(tmp_path / "tuned.json").values()
+    (read,) = kernel.variants
+    assert (read.code_form, read.static_hash) == ("cubin", told["static_hash"])
+    assert (read.match, read.launch) == (one.variant.match, one.variant.launch)
+
+
+def test_results_of_code_that_others_compile_are_not_deployed(tmp_path: Path) -> None:
     (tmp_path / "best.json").write_text(json.dumps(best()))
     assert len(plan_deployment([tmp_path]).deployed) == 1
-    (tmp_path / "best.json").write_text(json.dumps(best(facts=facts(code_form="cubin"))))
-    plan = plan_deployment([tmp_path])
-    assert plan.deployed == []
-    assert "recorded without IR" in plan.left_out[0].reason
     (tmp_path / "best.json").write_text(json.dumps(best(facts=facts(producer="Triton 3.5.0"))))
     plan = plan_deployment([tmp_path])
     assert plan.deployed == []

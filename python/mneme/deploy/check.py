@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["KernelCheck", "check_tuned_file", "kernels_for"]
 
 MATCHES, STALE, ABSENT, UNINSTRUMENTED = "matches", "stale", "not there", "not instrumented"
-UNFIT, UNCOMPILED = "does not fit", "does not compile"
+UNFIT, UNCOMPILED, LOADED = "does not fit", "does not compile", "loaded by the program"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,8 @@ class KernelCheck:
     """As in the source, if file or program contain it."""
 
     status: str
-    """matches, does not fit, does not compile, stale, not there or not instrumented."""
+    """matches, does not fit, does not compile, stale, not there, not instrumented, or loaded by the
+    program."""
 
     reason: str
     """The reason, for users."""
@@ -49,8 +50,8 @@ class KernelCheck:
 
     @property
     def is_match(self) -> bool:
-        """Whether a production run uses the entry, with all its variants."""
-        return self.status == MATCHES
+        """Whether a production run uses the entry, with all its variants, as far as files tell."""
+        return self.status in (MATCHES, LOADED)
 
     @property
     def name(self) -> KernelName:
@@ -104,6 +105,8 @@ def _check(
     makes_modules: bool,
 ) -> KernelCheck:
     """Return the check of one entry; `programs` names the checked programs."""
+    if any(one.code_form for one in kernel.variants):
+        return _loaded(name, kernel)
     candidates = found.get(name, [])
     (wanted,) = kernel.static_hashes
     matching = kernels_for(kernel, name, found)
@@ -140,6 +143,21 @@ def _check(
         status=status,
         reason=reason,
         file=str(best.file) if best else "",
+    )
+
+
+def _loaded(name: str, kernel: TunedKernel) -> KernelCheck:
+    """Return the check of an entry for code without IR."""
+    return KernelCheck(
+        kernel_name=name,
+        demangled_name=kernel.demangled_name or name,
+        place="",
+        status=LOADED,
+        reason=(
+            f"{_variants_text(kernel)}; its code, {', '.join(kernel.static_hashes)}, has no IR and "
+            "is loaded while the program runs: a production run says whether it has it then"
+        ),
+        file="",
     )
 
 

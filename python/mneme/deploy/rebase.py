@@ -43,20 +43,26 @@ def rebase(
     for name, kernel in read_tuned_file(tuned).items():
         for code in kernel.static_hashes:
             part = kernel.for_code(code)
+            if any(variant.code_form for variant in part.variants):
+                entries[name] = _with(entries.get(name), part)  # it is loaded, not built
+                continue
             kernels = kernels_for(part, name, found)
             if not kernels:
                 called = kernel.demangled_name or name
                 wanted = f"the code {code}" if code else "its name"
                 sentences.append(f"{called} is left out: no kernel has {wanted}")
             for one in {(each.kernel_name, each.static_hash): each for each in kernels}.values():
-                moved = tuple(_moved(variant, one.static_hash) for variant in part.variants)
-                there = entries.get(one.kernel_name)
-                entries[one.kernel_name] = replace(
+                moved = replace(
                     part,
-                    variants=(*(there.variants if there else ()), *moved),
+                    variants=tuple(_moved(variant, one.static_hash) for variant in part.variants),
                     demangled_name=one.demangled_name if part.demangled_name else "",
                 )
+                entries[one.kernel_name] = _with(entries.get(one.kernel_name), moved)
     return entries, sentences
+
+
+def _with(there: TunedKernel | None, more: TunedKernel) -> TunedKernel:
+    return replace(more, variants=(*(there.variants if there else ()), *more.variants))
 
 
 def _moved(variant: TunedVariant, static_hash: str) -> TunedVariant:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["TunedKernel", "read_tuned_file", "write_tuned_file"]
 
 _MAX_BYTES = 64 << 20  # as kMaxFileBytes of runtime/jit/tuned/file.h
-_SEVERAL_CODES = 2  # as kKnownVersion there; in version 1 all variants are for one code
+# As kKnownVersion there; in version 1 all variants are for one code, which has IR.
+_SEVERAL_CODES, _WITHOUT_IR = 2, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,8 @@ class TunedKernel:
 
     def to_json(self) -> dict[str, Any]:
         """Return the entry as in the file; the flat keys repeat the heaviest variant."""
+        if any(one.code_form for one in self.variants):
+            return {"Mneme": self._own_json(_WITHOUT_IR, self.variants)}
         main = max(self.variants, key=lambda one: one.weight)
         flat = main.flat_json()
         entry: dict[str, Any] = {
@@ -78,16 +81,19 @@ class TunedKernel:
             entry["Pipeline"] = TunedVariant().pipeline
         # They make every scalar a constant, so changing ones need a binary per value.
         entry["SpecializeArgs"] = main.fixes_every_scalar
-        own: dict[str, Any] = {"Version": 1, "DemangledName": self.demangled_name}
-        variants = self.variants
         # If all are for the same code, its hash is written once, so that earlier releases can read
         # the file.
         if len(self.static_hashes) > 1:
-            own["Version"] = _SEVERAL_CODES
-        elif main.static_hash:
-            own["StaticHash"] = main.static_hash
-            variants = tuple(replace(one, static_hash="") for one in variants)
-        return {**entry, "Mneme": {**own, "Variants": [one.to_json() for one in variants]}}
+            return {**entry, "Mneme": self._own_json(_SEVERAL_CODES, self.variants)}
+        code = {"StaticHash": main.static_hash} if main.static_hash else {}
+        variants = tuple(replace(one, static_hash="") for one in self.variants)
+        return {**entry, "Mneme": self._own_json(1, variants, **code)}
+
+    def _own_json(
+        self, version: int, variants: tuple[TunedVariant, ...], **code: str
+    ) -> dict[str, Any]:
+        own = {"Version": version, "DemangledName": self.demangled_name, **code}
+        return {**own, "Variants": [one.to_json() for one in variants]}
 
     @property
     def static_hashes(self) -> list[str]:

@@ -226,8 +226,6 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
         note = f"{note}; {told}" if note else told
         reason = reason and f"{reason} with the recorded dimensions; {told}"
     facts = result.facts
-    if facts.get("code_form") and not reason:
-        reason = "it was recorded without IR, and production runs use tuned kernels with IR only"
     if facts.get("producer") and not reason:
         reason = f"{facts['producer']} compiles it while its program runs, which mneme leaves alone"
     if choice is None or reason:
@@ -239,11 +237,15 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
             match=result.match,
             reason=reason,
         )
+    form = str(facts.get("code_form", ""))
     variant = replace(
-        _variant_of(result, choice, options), code_hash=str(facts.get("code_hash", ""))
+        _variant_of(result, choice, options),
+        code_hash="" if form else str(facts.get("code_hash", "")),
+        code_form=form,
     )
-    # Other dimensions were shown to be right for this code only.
-    is_bound = "static-hash" in options.guards or variant.launch is not None
+    # Other dimensions were shown to be right for this code only, and code without IR is known by
+    # its content alone.
+    is_bound = "static-hash" in options.guards or variant.launch is not None or bool(form)
     return Deployed(
         kernel_name=str(facts["kernel_name"]),
         demangled_name=str(facts["demangled_name"]),

@@ -94,6 +94,9 @@ class MatchedArgument(Argument):
     value: object = None
     """For users; None: not a number."""
 
+    pointers: tuple[int, ...] = ()
+    """Without IR: offsets of words that were pointers, which do not count."""
+
     def __post_init__(self) -> None:
         # A file contains no more about them.
         object.__setattr__(self, "kind", ArgKind.of_type(self.type))
@@ -107,6 +110,8 @@ class MatchedArgument(Argument):
             "Type": self.type,
             "Bytes": self.bytes,
         }
+        if self.pointers:
+            known["Pointers"] = list(self.pointers)
         return known if self.value is None else {**known, "Value": self.value}
 
     @classmethod
@@ -118,6 +123,7 @@ class MatchedArgument(Argument):
             type=remark(data.get("Type")),
             bytes=data["Bytes"].lower(),
             value=data.get("Value"),
+            pointers=tuple(data.get("Pointers") or ()),
         )
 
 
@@ -141,7 +147,7 @@ class Match:
     """Bytes of dynamic shared memory."""
 
     args: tuple[MatchedArgument, ...] = ()
-    """Arguments passed by value, by index; pointers are left out."""
+    """Arguments passed by value, by index; without IR all, with their pointers."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the launch as in the file."""
@@ -323,6 +329,9 @@ class TunedVariant(FixedCodeKnobs):
     code_hash: str = ""
     """Hash of this code whatever its functions are called; empty: unknown."""
 
+    code_form: str = ""
+    """What the code is where it has no IR and a program loads it: "cubin"; empty: it has IR."""
+
     def is_for(self, static_hash: str, code_hash: str) -> bool:
         """Whether it is for this code."""
         if self.static_hash in ("", static_hash):
@@ -344,13 +353,11 @@ class TunedVariant(FixedCodeKnobs):
     def to_json(self) -> dict[str, Any]:
         """Return the variant as in the file."""
         values = {
-            **self.flat_json(),
-            **{one.key: getattr(self, one.name) for one in _OWN_KEYS},
-            **{one.key: text for one in _TEXT_KEYS if (text := getattr(self, one.name))},
+            **self._code_json(),
             "Match": self.match.to_json(),
             "Guards": list(self.guards),
         }
-        if self.specialized_args is not None:
+        if self.specialized_args is not None and not self.code_form:
             values.update(_constants_to_json(self.specialized_args))
         if self.launch is not None:
             values["Launch"] = self.launch.to_json()
@@ -360,6 +367,17 @@ class TunedVariant(FixedCodeKnobs):
         values["Weight"] = self.weight
         hashes = {"StaticHash": self.static_hash, "CodeHash": self.code_hash}
         return {**values, **{key: value for key, value in hashes.items() if value}}
+
+    def _code_json(self) -> dict[str, Any]:
+        """Return how the kernel is compiled, as in the file."""
+        if self.code_form:
+            limit = {"MaxRegisters": self.max_registers} if self.max_registers else {}
+            return {"CodeForm": self.code_form, **limit}
+        return {
+            **self.flat_json(),
+            **{one.key: getattr(self, one.name) for one in _OWN_KEYS},
+            **{one.key: text for one in _TEXT_KEYS if (text := getattr(self, one.name))},
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, weight: float = 0) -> TunedVariant:
@@ -379,4 +397,5 @@ class TunedVariant(FixedCodeKnobs):
             weight=float(said.get("Weight", weight)),
             static_hash=said.get("StaticHash", "").lower(),
             code_hash=said.get("CodeHash", "").lower(),
+            code_form=said.get("CodeForm", ""),
         )

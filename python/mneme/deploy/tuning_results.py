@@ -183,6 +183,7 @@ def match_of(facts: dict[str, Any], *, arch: str = "", device: str = "") -> Matc
                 type=str(one["type"]),
                 bytes=str(one["bytes"]),
                 value=one.get("value"),
+                pointers=tuple(one.get("pointers", ())),
             )
             # Results of earlier releases lack "values"; features that need them are not deployed.
             for one in sorted(

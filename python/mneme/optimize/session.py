@@ -64,10 +64,10 @@ _UNSEEN = (
     "the recorder saw no launch of it: it is not built with mneme, it is launched in children of "
     "fork() only, or with other dimensions in each run"
 )
-# The reason for one whose code another compiler made: tuning it would gain nothing in the program.
+# The reason for one whose code another compiler made.
 _WITHOUT_IR = (
-    "it is recorded without IR, and production runs use tuned kernels with IR only; build it with "
-    "add_mneme() or the compiler wrappers"
+    "it is recorded without IR, so only its launch can be tuned ('mneme tune', 'mneme deploy "
+    "--launch'); build it with add_mneme() or the compiler wrappers"
 )
 _OF_TRITON = (
     "Triton compiles it while the program runs, where mneme puts no tuned kernels; 'mneme tune' "

@@ -35,6 +35,7 @@ __all__ = ["profile_environment", "record_environment", "run_environment"]
 
 _RECORDER = "librecord.so"
 _LABELS = "libmneme_labels.so"
+_LOADED = "libmneme_loaded.so"
 _KOKKOS_TOOLS = ("KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY")
 _NVTX_TOOL, _OUR_NVTX_TOOL = "NVTX_INJECTION64_PATH", "MNEME_NVTX_INJECTION"
 _AUTO = "auto"
@@ -57,7 +58,21 @@ def run_environment(
     """
     chosen = _choose(base, device, program)
     variables = {"MNEME_DEVICE": chosen, **_label_variables(base)}
-    return _preload(base, _runtimes(chosen, _find(base, program)), variables)
+    libraries = _runtimes(chosen, _find(base, program))
+    if _tunes_loaded_code(base):
+        libraries.insert(0, library(_LOADED))
+    return _preload(base, libraries, variables)
+
+
+def _tunes_loaded_code(base: Mapping[str, str]) -> bool:
+    """Whether the file of tuned kernels has some without IR, whose code a program loads."""
+    path = base.get("PROTEUS_TUNED_KERNELS")
+    if not path:
+        return False
+    try:
+        return b'"CodeForm"' in Path(path).read_bytes()
+    except OSError:  # the run says what is wrong with it
+        return False
 
 
 def profile_environment(environment: Mapping[str, str], directory: Path) -> dict[str, str]:

@@ -51,6 +51,7 @@ PROVES_NOTHING: Final = (
 # The sample of a region: pieces, bytes of each, bytes of a value; and how many different values are
 # few.
 _SAMPLES, _SAMPLE, _WORD, _FEW_VALUES = 64, 4096, 4, 16
+_POINTER = 8  # bytes
 _NO_VALUES = (ArgKind.POINTER, ArgKind.UNKNOWN)
 _FLOAT_FORMATS = {"half": "<e", "float": "<f", "double": "<d"}
 
@@ -75,7 +76,8 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         had another value. "members" are those of structures that are passed by value,
         with "offset" and with the path "0+8" as "path". "values" are the other arguments passed by
         value (structs, integers and floats of unusual width), each
-        `{"index", "name", "type", "size", "bytes"}`.
+        `{"index", "name", "type", "size", "bytes"}`. Without IR these are all arguments; offsets of
+        what were pointers, which are zero in "bytes", stand in "pointers".
 
     Raises:
         NotFound: If the record, the launch or its snapshot is missing.
@@ -251,6 +253,8 @@ def _arguments(
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     known, values = Argument.all_of(_native.record_arguments(record.path)), _values(instance)
+    if record.code_form:
+        return {"args": [], "members": [], "values": _with_pointers(known, values, instance)}
     if len(known) > len(values):
         raise ArtifactCorrupt(
             f"'{instance.prologue.fn}' has {len(values)} arguments, but '{record.path}' says that "
@@ -295,6 +299,33 @@ def _arguments(
             if one.kind not in _NO_VALUES and index not in scalars and values[index]
         ],
     }
+
+
+def _with_pointers(
+    known: Iterable[Argument], values: Iterable[bytes], instance: KernelInstance
+) -> list[dict[str, Any]]:
+    """Return all arguments of code without IR.
+
+    Words that lead into recorded memory are pointers: zeros, whose offsets are in "pointers".
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    memory = _native.Snapshot(instance.prologue.fn).regions()
+    regions = [(one["address"], one["address"] + one["size"]) for one in memory]
+    described = []
+    for index, (one, value) in enumerate(zip(known, values, strict=False)):
+        pointers = [
+            at
+            for at in range(0, len(value) - _POINTER + 1, _POINTER)
+            for word in [int.from_bytes(value[at : at + _POINTER], "little")]
+            if any(begin <= word < end for begin, end in regions)
+        ]
+        numbers = bytearray(value)
+        for at in pointers:
+            numbers[at : at + _POINTER] = bytes(_POINTER)
+        facts = {**_described(index, one, bytes(numbers)), "type": one.type or "bytes"}
+        described.append({**facts, "pointers": pointers} if pointers else facts)
+    return described
 
 
 def _described(index: int, one: Argument, value: bytes) -> dict[str, Any]:

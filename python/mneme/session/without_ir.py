@@ -100,6 +100,6 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
             unchanged["max_registers_range"] = _REGISTERS
     return replace(options, **unchanged), (
         f"only {searched} are searched: the code is {form_text(form)} without IR, "
-        "so pipelines, constants and launch bounds stay as they are, and no file of tuned kernels "
-        "is written"
+        "so pipelines, constants and launch bounds stay as they are; 'mneme deploy --launch' "
+        "writes what was found for production runs"
     )

@@ -70,4 +70,35 @@ CUmodule moduleOf(const Driver& driver, const KernelLookup& lookup, const void* 
   return nullptr;
 }
 
+std::optional<std::vector<embed::DeviceParameter>> parametersOf(const Driver& driver,
+                                                                const void* kernel) {
+  if (!driver.cuFuncGetParamInfo)
+    return std::nullopt;
+  void* handle = const_cast<void*>(kernel);
+  std::vector<embed::DeviceParameter> places;
+  size_t offset = 0, sizeBytes = 0;
+  const auto ofFunction = [&] {
+    return driver.cuFuncGetParamInfo(static_cast<CUfunction>(handle), places.size(), &offset,
+                                     &sizeBytes);
+  };
+  const auto ofKernel = [&] {
+    return driver.cuKernelGetParamInfo
+               ? driver.cuKernelGetParamInfo(static_cast<CUkernel>(handle), places.size(), &offset,
+                                             &sizeBytes)
+               : CUDA_ERROR_NOT_FOUND;
+  };
+  // One of them knows the handle.
+  CUresult status = ofFunction(), otherwise = CUDA_ERROR_NOT_FOUND;
+  const bool isKernel = status != CUDA_SUCCESS && (otherwise = ofKernel()) == CUDA_SUCCESS;
+  status = isKernel ? otherwise : status;
+  while (status == CUDA_SUCCESS) {
+    places.push_back({offset, sizeBytes});
+    status = isKernel ? ofKernel() : ofFunction();
+  }
+  // Behind the last one; all else means that the driver does not know the handle.
+  const bool isAtEnd = status == CUDA_ERROR_INVALID_VALUE ||
+                       (places.empty() && otherwise == CUDA_ERROR_INVALID_VALUE);
+  return isAtEnd ? std::optional(std::move(places)) : std::nullopt;
+}
+
 } // namespace mneme::device::cuda

@@ -2,6 +2,10 @@
 // and the modules of its kernels. Shared by the recorder and the tuned-kernel JIT.
 #pragma once
 
+#include <optional>
+#include <vector>
+
+#include "runtime/core/embed/device_code.h"
 #include "runtime/devices/cuda/cuda_driver.h"
 
 namespace mneme::device::cuda {
@@ -62,5 +66,10 @@ struct KernelLookup {
 CUmodule moduleOf(const Driver& driver, const KernelLookup& lookup, const void* handle) noexcept;
 /// Returns the module that a library has in the current context; null if it has none.
 CUmodule moduleOf(const Driver& driver, CUlibrary library) noexcept;
+
+/// Asks where the arguments of a kernel lie, by a handle of a function or of a library's kernel.
+/// Returns nothing if the driver does not say (before CUDA 12.4).
+std::optional<std::vector<embed::DeviceParameter>> parametersOf(const Driver& driver,
+                                                                const void* kernel);
 
 } // namespace mneme::device::cuda

@@ -20,7 +20,9 @@ namespace {
 
 constexpr uint64_t kMaxArgIndex = 1 << 16;
 constexpr uint64_t kMaxArgBytes = 1 << 15; // of a kernel's parameters together
-constexpr uint32_t kKnownVersion = 2;      // 1: all variants are for code of one hash
+// 1: all variants are for code of one hash; 2: for several; 3: for code without IR, too
+constexpr uint32_t kKnownVersion = 3;
+constexpr uint64_t kPointerBytes = 8;
 constexpr int64_t kMaxBlocksPerSm = 1024;
 
 std::optional<mneme_dim3> readDims(const JsonObject& object, const char* key) {
@@ -66,6 +68,20 @@ ArgValue readArg(const JsonObject& object) {
   return arg;
 }
 
+/// Adds what identifies a launch: all but the pointers, each of which begins at one of `Pointers`.
+void addParts(std::vector<ArgValue>& parts, const ArgValue& arg, std::vector<uint64_t> pointers) {
+  std::ranges::sort(pointers);
+  pointers.push_back(arg.bytes.size());
+  uint64_t begin = 0;
+  for (const uint64_t pointer : pointers) {
+    if (begin < pointer)
+      parts.push_back({.index = arg.index,
+                       .bytes = {arg.bytes.begin() + begin, arg.bytes.begin() + pointer},
+                       .offset = static_cast<uint32_t>(begin)});
+    begin = pointer + kPointerBytes;
+  }
+}
+
 Match readMatch(const JsonObject& object) {
   Match match;
   match.arch = object.text("Arch").value_or("");
@@ -74,9 +90,20 @@ Match readMatch(const JsonObject& object) {
   match.sharedBytes = object.integer("SharedMem", 0, UINT64_MAX);
   std::unordered_set<uint32_t> known;
   for (const JsonObject& arg : object.objects("Args")) {
-    match.args.push_back(readArg(arg));
-    if (!known.insert(match.args.back().index).second)
+    const ArgValue value = readArg(arg);
+    if (!known.insert(value.index).second)
       arg.refuse("Index", "names an argument that is listed already");
+    if (match.argSizes.size() <= value.index)
+      match.argSizes.resize(value.index + 1);
+    match.argSizes[value.index] = value.bytes.size();
+    const std::vector<uint64_t> pointers = arg.integers("Pointers", kMaxArgBytes);
+    for (const uint64_t pointer : pointers)
+      if (pointer % kPointerBytes != 0 || pointer + kPointerBytes > value.bytes.size())
+        arg.refuse("Pointers", "names bytes that the argument does not have");
+    if (pointers.empty())
+      match.args.push_back(value);
+    else
+      addParts(match.args, value, pointers);
   }
   return match;
 }
@@ -204,6 +231,7 @@ Variant readVariant(const JsonObject& object) {
   variant.weight = object.real("Weight").value_or(0);
   variant.staticHash = readHash(object, "StaticHash");
   variant.codeHash = readHash(object, "CodeHash");
+  variant.codeForm = object.text("CodeForm").value_or("");
   return variant;
 }
 
@@ -303,6 +331,12 @@ private:
     for (Variant& variant : kernel.variants)
       if (!variant.staticHash)
         variant.staticHash = staticHash;
+    std::erase_if(kernel.variants, [&](const Variant& variant) {
+      const bool isUnbound = !variant.codeForm.empty() && !variant.staticHash;
+      if (isUnbound)
+        pending.leftOut.add("Mneme: a variant with CodeForm needs StaticHash");
+      return isUnbound;
+    });
     return kernel;
   }
 
@@ -340,6 +374,15 @@ OfCode File::variantsFor(const std::string& name, uint64_t staticHash, uint64_t 
   std::ranges::copy_if(kernels.at(other->second).variants, std::back_inserter(found.variants),
                        [&](const Variant& variant) { return variant.codeHash == codeHash; });
   return found;
+}
+
+void keepOnly(File& file, CodeKind kind) {
+  for (auto& [name, kernel] : file.kernels)
+    std::erase_if(kernel.variants, [&](const Variant& variant) {
+      return variant.codeForm.empty() != (kind == CodeKind::WithIr);
+    });
+  std::erase_if(file.kernels, [](const auto& item) { return item.second.variants.empty(); });
+  std::erase_if(file.names, [&](const auto& item) { return !file.kernels.contains(item.second); });
 }
 
 std::string Kernel::hashesText() const {

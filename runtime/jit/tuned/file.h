@@ -23,6 +23,8 @@ struct Match {
   /// Arguments passed by value, no pointers: each index once, bytes never empty. Integer is what
   /// counts for how near a launch is.
   std::vector<ArgValue> args;
+  /// Bytes of each listed argument by its index, pointers included where the code has no IR.
+  std::vector<uint64_t> argSizes;
 };
 
 struct Guards {
@@ -62,6 +64,9 @@ struct Variant {
   std::optional<uint64_t> staticHash;
   /// Hash of this code without names, if known.
   std::optional<uint64_t> codeHash;
+  /// What the code is where it has no IR and a program loads it: "cubin", "ptx"; empty: it has IR.
+  /// There is a staticHash then.
+  std::string codeForm;
 
   /// `otherCode` is 0 where it is unknown.
   bool isFor(uint64_t otherStatic, uint64_t otherCode) const {
@@ -105,6 +110,10 @@ struct File {
   /// in their names: axpb$jit$123$, axpb.jit.123.
   std::vector<std::string> namesLike(const std::string& name) const;
 };
+
+enum class CodeKind { WithIr, WithoutIr };
+/// Removes all variants for code of the other kind, and kernels without any left.
+void keepOnly(File& file, CodeKind kind);
 
 /// "axpb"; the name itself if it ends with no hash.
 std::string nameWithoutHash(const std::string& name);

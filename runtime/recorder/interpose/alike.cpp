@@ -1,5 +1,6 @@
 #include "runtime/recorder/interpose/alike.h"
 
+#include "runtime/core/loaded/runtime_in_sight.h"
 #include "runtime/recorder/inside_call.h"
 
 namespace mneme::record {
@@ -61,7 +62,7 @@ int launchDriver(const DriverLaunch& config, void* stream, const void* function,
 int watchKernel(const LoadedLaunch& launch, const Next& next) {
   if (!isInsideCall() && mneme_rt_find_kernel(launch.function, nullptr, nullptr))
     return launchLoaded(launch, next);
-  return isRuntimeInSight() ? next() : watchUnreadable(kNotBuilt, launch.function, next);
+  return loaded::isRuntimeInSight() ? next() : watchUnreadable(kNotBuilt, launch.function, next);
 }
 
 int watchKernel(const RuntimeLaunch* config, void* stream, const void* kernel, void** args,

@@ -1,6 +1,6 @@
 // Room recorder: ranges of ROCTX become labels of launches.
 #include "include/mneme/label.h"
-#include "runtime/recorder/next_symbol.h"
+#include "runtime/core/loaded/next_symbol.h"
 #include "runtime/recorder/recorder_exported.h"
 
 namespace {
@@ -9,7 +9,7 @@ constexpr const char* kLibraries[] = {"libroctx64.so.4", "librocprofiler-sdk-roc
 constexpr int kFailed = -1; ///< as ROCTX has it
 
 template <typename Function> Function next(const char* name) {
-  return reinterpret_cast<Function>(mneme::record::nextSymbol(name, kLibraries));
+  return reinterpret_cast<Function>(mneme::loaded::nextSymbol(name, kLibraries));
 }
 
 } // namespace

@@ -216,7 +216,7 @@ TEST_CASE("what cannot be trusted costs the kernel") {
         std::string::npos);
   CHECK(warningOf(sampleWith("8c0f4d6a1b2e3f70", "xc0f4d6a1b2e3f70"), 0).find("StaticHash") !=
         std::string::npos);
-  CHECK(warningOf(sampleWith("\"Version\": 1", "\"Version\": 3"), 0).find("update") !=
+  CHECK(warningOf(sampleWith("\"Version\": 1", "\"Version\": 4"), 0).find("update") !=
         std::string::npos);
   CHECK(warningOf(R"({"k": {"Mneme": {"Variants": []}}})", 0).find("no variant") !=
         std::string::npos);
@@ -257,7 +257,7 @@ TEST_CASE("a text of which a run would leave something out is refused as a whole
   CHECK(codeOf("[]") == ErrorCode::ArtifactCorrupt);
   CHECK(codeOf(sampleWith("\"Arg:2\"", "\"Arg:3\"")) == ErrorCode::ArtifactCorrupt);
   CHECK(codeOf(R"({"k": {"Pipeline": 1}, "k": {}})") == ErrorCode::ArtifactCorrupt);
-  CHECK(codeOf(sampleWith("\"Version\": 1", "\"Version\": 3")) == ErrorCode::Unsupported);
+  CHECK(codeOf(sampleWith("\"Version\": 1", "\"Version\": 4")) == ErrorCode::Unsupported);
 }
 
 TEST_CASE("messages show the wrong value, if it is short") {
@@ -351,4 +351,43 @@ TEST_CASE("of variants that are there twice the last ones count") {
     REQUIRE(file.kernels.at("k").variants.size() == 1);
     CHECK(file.kernels.at("k").variants[0].pipeline == "default<O2>");
   }
+}
+
+TEST_CASE("code without IR has a form, a hash and all of its arguments") {
+  const std::string text = R"json({"k": {"Mneme": {"Version": 3, "Variants": [
+    {"CodeForm": "ptx", "StaticHash": "00000000000000ab", "MaxRegisters": 32,
+     "Match": {"Args": [{"Index": 0, "Bytes": "00000000000000000102030405060708", "Pointers": [0]},
+                        {"Index": 1, "Bytes": "0000000000000000", "Pointers": [0]},
+                        {"Index": 2, "Type": "i32", "Bytes": "07000000"}]}},
+    {"Pipeline": "default<O1>"}]}}})json";
+  File file = parseFile(text, "t.json");
+  CHECK(file.warnings.empty());
+  const Variant& variant = file.kernels.at("k").variants.at(0);
+  CHECK(variant.codeForm == "ptx");
+  CHECK(variant.maxRegisters == 32);
+  CHECK(variant.match.argSizes == std::vector<uint64_t>{16, 8, 4});
+  REQUIRE(variant.match.args.size() == 2); // without pointers
+  CHECK(variant.match.args[0].offset == 8u);
+  CHECK(variant.match.args[0].bytes.size() == 8);
+  CHECK(variant.match.args[0].bytes[7] == std::byte{8});
+  CHECK(variant.match.args[1].index == 2);
+
+  File withIr = file;
+  keepOnly(withIr, CodeKind::WithIr);
+  CHECK(withIr.kernels.at("k").variants.size() == 1);
+  CHECK(withIr.kernels.at("k").variants[0].codeForm.empty());
+  keepOnly(file, CodeKind::WithoutIr);
+  CHECK(file.kernels.at("k").variants[0].codeForm == "ptx");
+  keepOnly(file, CodeKind::WithIr);
+  CHECK(file.kernels.empty());
+}
+
+TEST_CASE("what code without IR needs is missing") {
+  const auto warning = [](const std::string& variant) {
+    return warningOf(R"({"k": {"Mneme": {"Variants": [{)" + variant + "}]}}}", 0);
+  };
+  CHECK(warning(R"("CodeForm": "cubin")").find("CodeForm needs StaticHash") != std::string::npos);
+  const std::string begin = R"("Match": {"Args": [{"Index": 0, "Bytes": "00000000", "Pointers": )";
+  for (const char* pointers : {"[0]}]}", "[4]}]}", "[8]}]}"})
+    CHECK(warning(begin + pointers).find("Pointers names bytes") != std::string::npos);
 }

@@ -9,6 +9,7 @@
 #include "runtime/core/base/environment.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/last_error.h"
+#include "runtime/core/loaded/image_places.h"
 #include "runtime/devices/cuda/application.h"
 #include "runtime/recorder/backends/cuda/cuda_gpu.h"
 #include "runtime/recorder/backends/vendor_runtime.h"
@@ -23,8 +24,6 @@ using artifact::Region;
 using artifact::RegionKind;
 
 constexpr std::array kRuntimeFiles = {"libcudart.so", "librecord.so"};
-constexpr std::array kKernelLibraries = {"libcublas",   "libcudnn",    "libcufft", "libcurand",
-                                         "libcusolver", "libcusparse", "libnccl"};
 constexpr std::array kWaitingLibraries = {"libnccl"};
 
 /// The runtime's functions. All are null in a program that uses the driver alone; those beside the
@@ -70,7 +69,7 @@ public:
   std::string deviceName(int device) const override { return "cuda:" + std::to_string(device); }
   std::span<const char* const> runtimeFiles() const noexcept override { return kRuntimeFiles; }
   std::span<const char* const> kernelLibraries() const noexcept override {
-    return kKernelLibraries;
+    return loaded::kKernelLibraries;
   }
   std::span<const char* const> waitingLibraries() const noexcept override {
     return kWaitingLibraries;
@@ -188,33 +187,7 @@ private:
 /// A function's handle may be that of a library's kernel.
 std::optional<std::vector<embed::DeviceParameter>> CudaBackend::parametersOf(const void* function) {
   const Driver* driver = Driver::find();
-  if (!driver || !driver->cuFuncGetParamInfo)
-    return std::nullopt;
-  void* handle = const_cast<void*>(function);
-  std::vector<embed::DeviceParameter> places;
-  size_t offset = 0, sizeBytes = 0;
-  const auto ofFunction = [&] {
-    return driver->cuFuncGetParamInfo(static_cast<CUfunction>(handle), places.size(), &offset,
-                                      &sizeBytes);
-  };
-  const auto ofKernel = [&] {
-    return driver->cuKernelGetParamInfo
-               ? driver->cuKernelGetParamInfo(static_cast<CUkernel>(handle), places.size(), &offset,
-                                              &sizeBytes)
-               : CUDA_ERROR_NOT_FOUND;
-  };
-  // One of them knows the handle.
-  CUresult status = ofFunction(), otherwise = CUDA_ERROR_NOT_FOUND;
-  const bool isKernel = status != CUDA_SUCCESS && (otherwise = ofKernel()) == CUDA_SUCCESS;
-  status = isKernel ? otherwise : status;
-  while (status == CUDA_SUCCESS) {
-    places.push_back({offset, sizeBytes});
-    status = isKernel ? ofKernel() : ofFunction();
-  }
-  // Behind the last one; all else means that the driver does not know the handle.
-  const bool isAtEnd = status == CUDA_ERROR_INVALID_VALUE ||
-                       (places.empty() && otherwise == CUDA_ERROR_INVALID_VALUE);
-  return isAtEnd ? std::optional(std::move(places)) : std::nullopt;
+  return driver ? device::cuda::parametersOf(*driver, function) : std::nullopt;
 }
 
 std::string CudaBackend::architecture() {

@@ -1,8 +1,8 @@
-#include "runtime/recorder/next_symbol.h"
+#include "runtime/core/loaded/next_symbol.h"
 
 #include <dlfcn.h>
 
-namespace mneme::record {
+namespace mneme::loaded {
 
 void* nextSymbol(const char* name, std::span<const char* const> libraries) noexcept {
   if (void* next = dlsym(RTLD_NEXT, name))
@@ -16,4 +16,4 @@ void* nextSymbol(const char* name, std::span<const char* const> libraries) noexc
   return address;
 }
 
-} // namespace mneme::record
+} // namespace mneme::loaded

@@ -1,12 +1,12 @@
-// Room recorder: functions that loaded libraries export, read without the loader's help: some are
-// wanted before dlsym() can be called, since the recorder's own stands before it.
+// Room core/loaded: functions that loaded libraries export, read without the loader's help: some
+// are wanted before dlsym() can be called, since one of ours may stand before it.
 #pragma once
 
 #include <cstddef>
 
 #include <link.h>
 
-namespace mneme::record {
+namespace mneme::loaded {
 
 /// The dynamic symbols of a library of this process.
 struct DynamicSymbols {
@@ -32,4 +32,4 @@ void* ownFunction(const char* name) noexcept;
 /// might be interposed; null if there is none.
 void* functionBehind(const char* name) noexcept;
 
-} // namespace mneme::record
+} // namespace mneme::loaded

@@ -1,9 +1,9 @@
-#include "runtime/recorder/loaded_modules.h"
+#include "runtime/core/loaded/loaded_modules.h"
 
 #include <mutex>
 #include <utility>
 
-namespace mneme::record {
+namespace mneme::loaded {
 
 void LoadedModules::add(std::shared_ptr<const LoadedModule> module) {
   const std::unique_lock lock(mutex_);
@@ -67,4 +67,4 @@ void LoadedModules::addAlias(const void* function, const void* kernel) {
     aliases_[function] = kernel;
 }
 
-} // namespace mneme::record
+} // namespace mneme::loaded

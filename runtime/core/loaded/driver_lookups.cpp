@@ -1,6 +1,6 @@
-// Room recorder: programs that look functions of CUDA's driver and runtime up by name, as the
-// static runtime, libraries that contain it, and Python packages do. What they find is the
-// recorder's function where it has one that stands before the one they would find.
+// Room core/loaded: programs that look functions of CUDA's driver and runtime up by name, as the
+// static runtime, libraries that contain it, and Python packages do. What they find is
+// this library's function where it has one that stands before the one they would find.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -12,13 +12,13 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include "runtime/recorder/backends/vendor_runtime.h"
-#include "runtime/recorder/interpose/dynamic_symbols.h"
-#include "runtime/recorder/loaded_code.h"
-#include "runtime/recorder/next_symbol.h"
-#include "runtime/recorder/recorder_exported.h"
+#include "runtime/core/loaded/dynamic_symbols.h"
+#include "runtime/core/loaded/next_symbol.h"
+#include "runtime/core/loaded/runtime_in_sight.h"
+#include "runtime/core/loaded/vendor_functions.h"
+#include "runtime/core/preloaded/preloaded_exported.h"
 
-using namespace mneme::record;
+using namespace mneme::loaded;
 
 namespace {
 
@@ -53,8 +53,8 @@ constexpr std::array<std::string_view, 10> kApart = {
     "libcudadebugger", "libcuinj",    "libToolsInjection", "libsanitizer-collection",
     "libmneme_",       "librecord.so"};
 
-/// The shared runtime's functions are the recorder's themselves. It gets only those functions of
-/// the driver that tell about code which mneme's compiler has not seen.
+/// The shared runtime gets only those functions of the driver that tell about code which mneme's
+/// compiler has not seen: all else is known as calls of the runtime.
 constexpr std::string_view kRuntime = "libcudart.so";
 constexpr std::array<std::string_view, 6> kOfCode = {
     "cuGetProcAddress",    "cuLibrary",      "cuModule",
@@ -171,8 +171,8 @@ constexpr unsigned long long kPerThreadStreams = 2; // CU_GET_PROC_ADDRESS_...
 
 // Under names of ours: the system's declarations have no exceptions, which a tail call cannot
 // promise. The loader goes by the caller, which must remain the caller of these functions.
-MNEME_RECORD_API void* mneme_record_symbol(void* handle, const char* name) __asm__("dlsym");
-void* mneme_record_symbol(void* handle, const char* name) {
+MNEME_PRELOADED_API void* mneme_loaded_symbol(void* handle, const char* name) __asm__("dlsym");
+void* mneme_loaded_symbol(void* handle, const char* name) {
   const Lookup next = behind(nextLookup, "dlsym");
   if (mayBeVendors(handle, name))
     if (void* ours = inPlaceOf(next, handle, name, __builtin_return_address(0)))
@@ -180,9 +180,9 @@ void* mneme_record_symbol(void* handle, const char* name) {
   [[clang::musttail]] return next(handle, name);
 }
 
-MNEME_RECORD_API void* mneme_record_versioned_symbol(void* handle, const char* name,
-                                                     const char* version) __asm__("dlvsym");
-void* mneme_record_versioned_symbol(void* handle, const char* name, const char* version) {
+MNEME_PRELOADED_API void* mneme_loaded_versioned_symbol(void* handle, const char* name,
+                                                        const char* version) __asm__("dlvsym");
+void* mneme_loaded_versioned_symbol(void* handle, const char* name, const char* version) {
   const VersionedLookup next = behind(nextVersionedLookup, "dlvsym");
   if (mayBeVendors(handle, name))
     if (void* ours = inPlaceOf(next, handle, name, version, __builtin_return_address(0)))
@@ -190,16 +190,16 @@ void* mneme_record_versioned_symbol(void* handle, const char* name, const char* 
   [[clang::musttail]] return next(handle, name, version);
 }
 
-MNEME_RECORD_API int cuGetProcAddress(const char* name, void** address, int version,
-                                      unsigned long long flags) {
+MNEME_PRELOADED_API int cuGetProcAddress(const char* name, void** address, int version,
+                                         unsigned long long flags) {
   const int status = forward<cuGetProcAddress>("cuGetProcAddress", name, address, version, flags);
   if (status == 0)
     replaceAnswer(name, address, flags & kPerThreadStreams, __builtin_return_address(0));
   return status;
 }
 
-MNEME_RECORD_API int cuGetProcAddress_v2(const char* name, void** address, int version,
-                                         unsigned long long flags, int* result) {
+MNEME_PRELOADED_API int cuGetProcAddress_v2(const char* name, void** address, int version,
+                                            unsigned long long flags, int* result) {
   const int status =
       forward<cuGetProcAddress_v2>("cuGetProcAddress_v2", name, address, version, flags, result);
   if (status == 0)

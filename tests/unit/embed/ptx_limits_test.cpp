@@ -1,4 +1,4 @@
-#include "runtime/replay/ptx_limits.h"
+#include "runtime/core/embed/ptx_limits.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 
 #include "runtime/core/base/error.h"
 
-namespace mneme::replay::test {
+namespace mneme::embed::test {
 namespace {
 
 std::string limited(const std::string& text, const char* kernel) {
@@ -38,4 +38,4 @@ TEST_CASE("PTX without the kernel is refused") {
   CHECK_THROWS_AS(limited("", "k"), Error);
 }
 
-} // namespace mneme::replay::test
+} // namespace mneme::embed::test

@@ -1,4 +1,4 @@
-#include "runtime/replay/ptx_limits.h"
+#include "runtime/core/embed/ptx_limits.h"
 
 #include <cctype>
 #include <optional>
@@ -6,7 +6,7 @@
 
 #include "runtime/core/base/error.h"
 
-namespace mneme::replay {
+namespace mneme::embed {
 namespace {
 
 constexpr std::string_view kEntry = ".entry", kLimit = ".maxnreg";
@@ -68,4 +68,4 @@ std::vector<std::byte> withRegisterLimit(const std::vector<std::byte>& ptx,
   return {begin, begin + changed.size()};
 }
 
-} // namespace mneme::replay
+} // namespace mneme::embed

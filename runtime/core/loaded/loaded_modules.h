@@ -1,4 +1,4 @@
-// Room recorder: device code that the program loads itself, which no unit registers, and
+// Room core/loaded: device code that the program loads itself, which no unit registers, and
 // alternative handles of its own kernels.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "runtime/core/embed/blob_set.h"
 #include "runtime/core/embed/code_image.h"
 
-namespace mneme::record {
+namespace mneme::loaded {
 
 /// What the image of a module holds.
 struct LoadedContent {
@@ -73,4 +73,4 @@ private:
   std::unordered_map<const void*, const void*> aliases_;
 };
 
-} // namespace mneme::record
+} // namespace mneme::loaded

@@ -1,11 +1,11 @@
-#include "runtime/recorder/interpose/dynamic_symbols.h"
+#include "runtime/core/loaded/dynamic_symbols.h"
 
 #include <cstdint>
 #include <cstring>
 
 #include <dlfcn.h>
 
-namespace mneme::record {
+namespace mneme::loaded {
 namespace {
 
 /// The loader makes addresses of them on most processors.
@@ -101,4 +101,4 @@ void* functionBehind(const char* name) noexcept {
   return nullptr;
 }
 
-} // namespace mneme::record
+} // namespace mneme::loaded

@@ -1,4 +1,4 @@
-// Room recorder: functions that the vendor's runtime of the process has not are not here either,
+// Room core/loaded: functions that the vendor's runtime of the process has not are not here either,
 // for programs that look whether they are there.
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "runtime/recorder/interpose/dynamic_symbols.h"
+#include "runtime/core/loaded/dynamic_symbols.h"
 
-using mneme::record::DynamicSymbols;
+using mneme::loaded::DynamicSymbols;
 
 namespace {
 
@@ -29,8 +29,8 @@ bool isThere(const char* name) { return dlsym(RTLD_NEXT, name) != nullptr; }
 [[gnu::constructor]] void hideWhatIsMissing() {
   const bool hasHip = isThere("hipGetDevice"), hasCuda = isThere("cudaGetDevice");
   const bool hasDriver = isThere("cuInit");
-  const link_map* const library = mneme::record::ownLibrary();
-  const DynamicSymbols symbols = library ? mneme::record::symbolsOf(*library) : DynamicSymbols();
+  const link_map* const library = mneme::loaded::ownLibrary();
+  const DynamicSymbols symbols = library ? mneme::loaded::symbolsOf(*library) : DynamicSymbols();
   if ((!hasHip && !hasCuda && !hasDriver) || !symbols.first || !symbols.names ||
       !makeWritable(symbols, PROT_READ | PROT_WRITE))
     return;

@@ -1,0 +1,212 @@
+// Room jit/loaded: functions of CUDA's driver by which a program loads code and launches its
+// kernels. They pass calls on; what is launched in place of a kernel is decided in loaded_engine.h.
+#include <algorithm>
+
+#include "runtime/core/loaded/vendor_functions.h"
+#include "runtime/core/preloaded/preloaded_exported.h"
+#include "runtime/devices/cuda/application.h"
+#include "runtime/jit/loaded/loaded_start.h"
+
+using mneme::loaded::forward;
+using namespace mneme;
+using namespace mneme::jit;
+using device::cuda::RuntimeLaunchConfig;
+
+namespace {
+
+int noteModule(int status, void** module, const void* image) noexcept {
+  if (LoadedEngine* engine = status == 0 && module && *module ? loadedEngine() : nullptr)
+    engine->moduleLoaded(*module, image);
+  return status;
+}
+
+int noteFile(int status, void** module, const char* path) noexcept {
+  if (LoadedEngine* engine = status == 0 && module && *module ? loadedEngine() : nullptr)
+    engine->moduleLoadedFrom(*module, path);
+  return status;
+}
+
+/// Before the driver gives its handle to another module.
+void noteUnload(void* module) noexcept {
+  if (LoadedEngine* engine = startedEngine())
+    engine->moduleUnloaded(module);
+}
+
+int noteKernel(int status, const void** function, void* module, const char* name) noexcept {
+  if (LoadedEngine* engine =
+          status == 0 && function && *function && name ? startedEngine() : nullptr)
+    engine->kernelAskedFor(*function, module, name);
+  return status;
+}
+
+/// What the driver knows of a launch apart from its dimensions is the same in all its forms. A node
+/// that the device updates gives a handle to its kernel back.
+bool isKnown(const RuntimeLaunchConfig& config) noexcept {
+  using namespace device::cuda;
+  for (unsigned index = 0; config.attributes && index < config.attributeCount; ++index) {
+    const int id = config.attributes[index].id;
+    if (id < CU_LAUNCH_ATTRIBUTE_IGNORE ||
+        id > CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT ||
+        id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+      return false;
+  }
+  return true;
+}
+
+std::optional<TunedLaunch> planOf(const DriverLaunch& launch) noexcept {
+  LoadedEngine* const engine = startedEngine();
+  return engine ? engine->planOf(launch) : std::nullopt;
+}
+
+/// A launch that fails has done nothing: the program's own says what is wrong, if it is.
+template <typename Start> int launchAs(const DriverLaunch& launch, const Start& start) {
+  const std::optional<TunedLaunch> plan = planOf(launch);
+  const auto own = [&] { return start(const_cast<void*>(launch.function), launch.dims); };
+  return plan && start(const_cast<void*>(plan->function), plan->dims) == 0 ? 0 : own();
+}
+
+template <typename Start>
+int launchAs(const RuntimeLaunchConfig& config, void* stream, const void* function, void** args,
+             void** extra, const Start& start) {
+  const auto dim3 = [](const unsigned (&dims)[3]) { return mneme_dim3{dims[0], dims[1], dims[2]}; };
+  const DriverLaunch launch{.function = function,
+                            .dims = {dim3(config.grid), dim3(config.block)},
+                            .sharedBytes = static_cast<unsigned>(config.sharedBytes),
+                            .stream = stream,
+                            .args = args,
+                            .extra = extra,
+                            .mayReshape = !hasTiedBlocks(config)};
+  return launchAs(launch, [&](void* kernel, const tuned::Dims& dims) {
+    RuntimeLaunchConfig changed = config;
+    std::copy_n(&dims.grid.x, 3, changed.grid);
+    std::copy_n(&dims.block.x, 3, changed.block);
+    return start(&changed, kernel);
+  });
+}
+
+} // namespace
+
+MNEME_PRELOADED_API int cuModuleLoad(void** module, const char* path) {
+  return noteFile(forward<cuModuleLoad>("cuModuleLoad", module, path), module, path);
+}
+
+MNEME_PRELOADED_API int cuModuleLoadData(void** module, const void* image) {
+  return noteModule(forward<cuModuleLoadData>("cuModuleLoadData", module, image), module, image);
+}
+
+MNEME_PRELOADED_API int cuModuleLoadDataEx(void** module, const void* image, unsigned count,
+                                           int* options, void** values) {
+  return noteModule(
+      forward<cuModuleLoadDataEx>("cuModuleLoadDataEx", module, image, count, options, values),
+      module, image);
+}
+
+MNEME_PRELOADED_API int cuModuleLoadFatBinary(void** module, const void* image) {
+  return noteModule(forward<cuModuleLoadFatBinary>("cuModuleLoadFatBinary", module, image), module,
+                    image);
+}
+
+MNEME_PRELOADED_API int cuModuleUnload(void* module) {
+  noteUnload(module);
+  return forward<cuModuleUnload>("cuModuleUnload", module);
+}
+
+MNEME_PRELOADED_API int cuModuleGetFunction(const void** function, void* module, const char* name) {
+  return noteKernel(forward<cuModuleGetFunction>("cuModuleGetFunction", function, module, name),
+                    function, module, name);
+}
+
+MNEME_PRELOADED_API int cuLibraryLoadData(void** library, const void* image, int* options,
+                                          void** values, unsigned count, int* ofLibrary,
+                                          void** libraryValues, unsigned libraryCount) {
+  return noteModule(forward<cuLibraryLoadData>("cuLibraryLoadData", library, image, options, values,
+                                               count, ofLibrary, libraryValues, libraryCount),
+                    library, image);
+}
+
+MNEME_PRELOADED_API int cuLibraryLoadFromFile(void** library, const char* path, int* options,
+                                              void** values, unsigned count, int* ofLibrary,
+                                              void** libraryValues, unsigned libraryCount) {
+  return noteFile(forward<cuLibraryLoadFromFile>("cuLibraryLoadFromFile", library, path, options,
+                                                 values, count, ofLibrary, libraryValues,
+                                                 libraryCount),
+                  library, path);
+}
+
+MNEME_PRELOADED_API int cuLibraryUnload(void* library) {
+  noteUnload(library);
+  return forward<cuLibraryUnload>("cuLibraryUnload", library);
+}
+
+MNEME_PRELOADED_API int cuLibraryGetModule(void** module, void* library) {
+  const int status = forward<cuLibraryGetModule>("cuLibraryGetModule", module, library);
+  if (LoadedEngine* engine = status == 0 && module && *module ? startedEngine() : nullptr)
+    engine->moduleAskedFor(library, *module);
+  return status;
+}
+
+MNEME_PRELOADED_API int cuLibraryGetKernel(const void** kernel, void* library, const char* name) {
+  return noteKernel(forward<cuLibraryGetKernel>("cuLibraryGetKernel", kernel, library, name),
+                    kernel, library, name);
+}
+
+MNEME_PRELOADED_API int cuKernelGetFunction(const void** function, const void* kernel) {
+  const int status = forward<cuKernelGetFunction>("cuKernelGetFunction", function, kernel);
+  if (LoadedEngine* engine = status == 0 && function && *function ? startedEngine() : nullptr)
+    engine->aliasAskedFor(*function, kernel);
+  return status;
+}
+
+MNEME_PRELOADED_API int cuLaunchKernel(void* function, unsigned gridX, unsigned gridY,
+                                       unsigned gridZ, unsigned blockX, unsigned blockY,
+                                       unsigned blockZ, unsigned sharedBytes, void* stream,
+                                       void** args, void** extra) {
+  const DriverLaunch launch{.function = function,
+                            .dims = {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}},
+                            .sharedBytes = sharedBytes,
+                            .stream = loaded::legacyStream(stream),
+                            .args = args,
+                            .extra = extra};
+  return launchAs(launch, [&](void* kernel, const tuned::Dims& dims) {
+    return forward<cuLaunchKernel>("cuLaunchKernel", kernel, dims.grid.x, dims.grid.y, dims.grid.z,
+                                   dims.block.x, dims.block.y, dims.block.z, sharedBytes, stream,
+                                   args, extra);
+  });
+}
+
+MNEME_PRELOADED_API int cuLaunchKernel_ptsz(void* function, unsigned gridX, unsigned gridY,
+                                            unsigned gridZ, unsigned blockX, unsigned blockY,
+                                            unsigned blockZ, unsigned sharedBytes, void* stream,
+                                            void** args, void** extra) {
+  const DriverLaunch launch{.function = function,
+                            .dims = {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}},
+                            .sharedBytes = sharedBytes,
+                            .stream = loaded::perThreadStream(stream),
+                            .args = args,
+                            .extra = extra};
+  return launchAs(launch, [&](void* kernel, const tuned::Dims& dims) {
+    return forward<cuLaunchKernel_ptsz>("cuLaunchKernel_ptsz", kernel, dims.grid.x, dims.grid.y,
+                                        dims.grid.z, dims.block.x, dims.block.y, dims.block.z,
+                                        sharedBytes, stream, args, extra);
+  });
+}
+
+MNEME_PRELOADED_API int cuLaunchKernelEx(const RuntimeLaunchConfig* config, void* function,
+                                         void** args, void** extra) {
+  const auto start = [&](const RuntimeLaunchConfig* launched, void* kernel) {
+    return forward<cuLaunchKernelEx>("cuLaunchKernelEx", launched, kernel, args, extra);
+  };
+  return config && isKnown(*config)
+             ? launchAs(*config, loaded::legacyStream(config->stream), function, args, extra, start)
+             : start(config, function);
+}
+
+MNEME_PRELOADED_API int cuLaunchKernelEx_ptsz(const RuntimeLaunchConfig* config, void* function,
+                                              void** args, void** extra) {
+  const auto start = [&](const RuntimeLaunchConfig* launched, void* kernel) {
+    return forward<cuLaunchKernelEx_ptsz>("cuLaunchKernelEx_ptsz", launched, kernel, args, extra);
+  };
+  return config && isKnown(*config) ? launchAs(*config, loaded::perThreadStream(config->stream),
+                                               function, args, extra, start)
+                                    : start(config, function);
+}

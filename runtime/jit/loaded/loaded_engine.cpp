@@ -1,0 +1,357 @@
+#include "runtime/jit/loaded/loaded_engine.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "runtime/core/abi/argument_buffer.h"
+#include "runtime/core/base/demangled.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/base/grouped_notices.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/core/base/own_descriptors.h"
+#include "runtime/core/base/sentence.h"
+#include "runtime/core/embed/code_image.h"
+#include "runtime/core/embed/containers.h"
+#include "runtime/core/embed/ptx_limits.h"
+#include "runtime/core/loaded/image_places.h"
+#include "runtime/jit/tuned/launch_line.h"
+
+namespace mneme::jit {
+namespace {
+
+constexpr size_t kMostLines = 4096; // of a trace
+
+loaded::LoadedContent contentOf(Bytes image) { return {.image = embed::copyImage(image)}; }
+
+bool isWhole(const tuned::Variant& variant, const std::vector<KernelArg>& args) {
+  return std::ranges::equal(variant.match.argSizes, args, {}, {}, &KernelArg::sizeBytes);
+}
+
+std::set<std::string> namesIn(const tuned::File& file) {
+  std::set<std::string> names; // in an order that does not change
+  for (const auto& [name, kernel] : file.kernels)
+    names.insert(name);
+  return names;
+}
+
+/// Handles of textures and samplers in code are its own, as variables are.
+bool hasHandles(const std::vector<std::byte>& ptx) {
+  const std::string_view text(reinterpret_cast<const char*>(ptx.data()), ptx.size());
+  return std::ranges::any_of(std::array{".texref", ".samplerref", ".surfref"},
+                             [&](const char* word) { return text.find(word) != text.npos; });
+}
+
+} // namespace
+
+LoadedEngine::LoadedEngine(tuned::File file, LoadedDriver& driver, Services services)
+    : file_(std::move(file)), driver_(driver), services_(std::move(services)) {
+  keepOnly(file_, tuned::CodeKind::WithoutIr);
+  if (file_.kernels.empty())
+    turnOff();
+}
+
+void LoadedEngine::warn(const std::string& kernel, const std::string& why) const noexcept {
+  try {
+    services_.warn(
+        sentence("tuned kernel '", kernel, "' is not used: ", why, "; it runs as it was built"));
+  } catch (const std::exception&) { // no memory for a sentence
+  }
+}
+
+/// Whether an image has the code of an entry of the file.
+bool LoadedEngine::isWanted(uint64_t contentHash) const {
+  return std::ranges::any_of(file_.kernels, [&](const auto& item) {
+    const uint64_t hash = combineHashes(contentHash, hash64(item.first));
+    return std::ranges::any_of(item.second.variants, [&](const tuned::Variant& variant) {
+      return variant.staticHash == hash;
+    });
+  });
+}
+
+void LoadedEngine::add(void* module, std::function<loaded::LoadedContent()> read,
+                       bool isReadNow) noexcept {
+  try {
+    auto known = std::make_shared<loaded::LoadedModule>();
+    known->handle = module;
+    known->read = [read = std::move(read)] {
+      try {
+        return read();
+      } catch (const std::exception&) { // not code that this release can read
+        return loaded::LoadedContent();
+      }
+    };
+    if (isReadNow && !isWanted(known->content().image.contentHash))
+      return;
+    modules_.add(std::move(known));
+    hasModules_.store(true, std::memory_order_relaxed);
+  } catch (const std::exception&) { // no memory: its kernels run as they are
+  }
+}
+
+/// What is built in stays where it is, and is read when a kernel of a known name is launched.
+/// Programs may free other code at once.
+void LoadedEngine::moduleLoaded(void* module, const void* image) noexcept {
+  if (isOff_.load(std::memory_order_relaxed))
+    return;
+  moduleUnloaded(module); // a handle that was used before
+  if (!image)
+    return;
+  if (loaded::isOfLibrary(image, loaded::kKernelLibraries))
+    add(
+        module,
+        [this, image] {
+          return loaded::LoadedContent{
+              .image = loaded::imageOfVendor(image, targetOf(driver_.currentDevice()))};
+        },
+        false);
+  else
+    add(
+        module, [image] { return contentOf(embed::imageInMemory(image)); },
+        !loaded::staysInPlace(image));
+}
+
+void LoadedEngine::moduleLoadedFrom(void* module, const char* path) noexcept {
+  if (isOff_.load(std::memory_order_relaxed))
+    return;
+  moduleUnloaded(module);
+  if (path)
+    add(module, [path] { return contentOf(apart([&] { return readFile(path); })); }, true);
+}
+
+void LoadedEngine::forget() noexcept {
+  const std::unique_lock lock(mutex_);
+  kernels_.clear();
+}
+
+void LoadedEngine::moduleUnloaded(void* module) noexcept {
+  if (!hasModules_.load(std::memory_order_relaxed))
+    return;
+  modules_.remove(module);
+  forget();
+}
+
+void LoadedEngine::moduleAskedFor(void* library, void* module) noexcept {
+  if (!hasModules_.load(std::memory_order_relaxed))
+    return;
+  try {
+    modules_.addModuleOf(library, module);
+  } catch (const std::exception&) { // no memory, as above
+  }
+}
+
+void LoadedEngine::kernelAskedFor(const void* function, void* module, const char* name) noexcept {
+  if (!hasModules_.load(std::memory_order_relaxed))
+    return;
+  try {
+    modules_.addKernel(function, module, name);
+    const std::unique_lock lock(mutex_);
+    kernels_.erase(function);
+  } catch (const std::exception&) { // no memory, as above
+  }
+}
+
+void LoadedEngine::aliasAskedFor(const void* function, const void* kernel) noexcept {
+  if (!hasModules_.load(std::memory_order_relaxed))
+    return;
+  try {
+    if (const void* const first = modules_.firstHandle(kernel))
+      modules_.addAlias(function, first);
+    const std::unique_lock lock(mutex_);
+    kernels_.erase(function);
+  } catch (const std::exception&) { // no memory, as above
+  }
+}
+
+std::string LoadedEngine::targetOf(int device) {
+  const std::lock_guard lock(toldMutex_);
+  std::string& target = targets_[device];
+  if (target.empty())
+    target = driver_.target(device);
+  return target;
+}
+
+/// Null if the file has nothing for the kernel's code.
+std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::read(const void* function, int device) {
+  const void* const first = modules_.firstHandle(function);
+  const auto known = first ? modules_.find(first) : std::nullopt;
+  const auto entry = known ? file_.kernels.find(known->name) : file_.kernels.end();
+  if (entry == file_.kernels.end())
+    return nullptr;
+  const embed::CodeImage& image = known->module->content().image;
+  if (!image.bytes || !isWanted(image.contentHash))
+    return nullptr;
+  try {
+    const embed::DeviceCode code = embed::readCode(image, targetOf(device));
+    const embed::DeviceKernel* const described = code.find(known->name);
+    const auto parameters =
+        described && described->parameters ? described->parameters : driver_.parametersOf(first);
+    if (!parameters)
+      throw Error(ErrorCode::Unsupported, "nothing tells where its arguments lie");
+    auto kernel = std::make_shared<Kernel>();
+    kernel->blob = embed::withoutIr(image, code, known->name, *parameters);
+    kernel->hasVariables = !code.variables.empty() || hasHandles(*image.bytes);
+    for (const tuned::Variant& variant : entry->second.variants)
+      if (variant.staticHash == kernel->blob.staticHash && isWhole(variant, kernel->blob.args))
+        kernel->variants.push_back(variant);
+    if (!kernel->variants.empty())
+      return kernel;
+    if (std::ranges::any_of(entry->second.variants, [&](const tuned::Variant& variant) {
+          return variant.staticHash == kernel->blob.staticHash;
+        }))
+      warn(known->name, "the file has arguments of other sizes");
+  } catch (const Error& error) {
+    warn(known->name, error.what());
+  }
+  return nullptr;
+}
+
+std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::find(const void* function,
+                                                         int device) noexcept {
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto known = kernels_.find(function); known != kernels_.end())
+      return known->second;
+  }
+  try {
+    std::shared_ptr<Kernel> kernel = read(function, device);
+    const std::unique_lock lock(mutex_);
+    return kernels_.try_emplace(function, std::move(kernel)).first->second;
+  } catch (const std::exception&) { // no memory, or no target: asked again
+    return nullptr;
+  }
+}
+
+std::optional<TunedLaunch> LoadedEngine::planOf(const DriverLaunch& launch) noexcept {
+  if (!hasModules_.load(std::memory_order_relaxed) || isOff_.load(std::memory_order_relaxed))
+    return std::nullopt;
+  const int device = driver_.currentDevice();
+  const std::shared_ptr<Kernel> kernel = device < 0 ? nullptr : find(launch.function, device);
+  if (!kernel || driver_.isCaptured(launch.stream))
+    return std::nullopt;
+  try {
+    return choose(*kernel, launch, device);
+  } catch (const std::exception&) { // no memory
+    return std::nullopt;
+  }
+}
+
+std::optional<TunedLaunch> LoadedEngine::choose(Kernel& kernel, const DriverLaunch& launch,
+                                                int device) {
+  std::vector<void*> unpacked;
+  if (!launch.args && !unpackArguments(launch.extra, kernel.blob.args, unpacked))
+    return std::nullopt; // the driver has to say what is wrong
+  const tuned::LaunchFacts facts{.arch = targetOf(device),
+                                 .dims = launch.dims,
+                                 .sharedBytes = launch.sharedBytes,
+                                 .args = launch.args ? launch.args : unpacked.data()};
+  if (!isPossible(launch.dims)) // the driver's to refuse
+    return std::nullopt;
+  const tuned::Choice choice = tuned::choose(kernel.variants, facts);
+  std::optional<TunedLaunch> chosen;
+  if (choice.closeness != tuned::Closeness::None) {
+    const tuned::Variant& variant = kernel.variants[choice.variant];
+    TunedLaunch wanted{.function = launch.function, .dims = launch.dims};
+    if (variant.launch && launch.mayReshape)
+      wanted.dims =
+          overrideDims(*variant.launch, launch.dims, choice.likeness).value_or(launch.dims);
+    void* const changed =
+        variant.maxRegisters != 0 ? changedCode(kernel, choice.variant, launch) : nullptr;
+    if (changed)
+      wanted.function = changed;
+    // Dimensions were tried with the limit only.
+    if (variant.maxRegisters != 0 && !changed)
+      wanted.dims = launch.dims;
+    if (changed || !(wanted.dims == launch.dims))
+      chosen = wanted;
+    if (chosen && !kernel.isUsed.exchange(true, std::memory_order_relaxed)) {
+      const std::lock_guard lock(toldMutex_);
+      used_.insert(kernel.blob.kernel);
+    }
+  }
+  if (services_.trace)
+    trace(kernel, launch, device, choice, chosen);
+  return chosen;
+}
+
+void* LoadedEngine::changedCode(Kernel& kernel, size_t variant,
+                                const DriverLaunch& launch) noexcept {
+  const uint64_t context = driver_.currentContext();
+  if (context == 0)
+    return nullptr;
+  try {
+    void* code = nullptr;
+    {
+      const std::lock_guard lock(kernel.mutex);
+      const auto [known, isNew] = kernel.changed.try_emplace({context, variant}, nullptr);
+      if (isNew)
+        known->second = makeChanged(kernel, kernel.variants[variant]);
+      code = known->second;
+    }
+    return code && driver_.takeAttributes(launch.function, code, launch.sharedBytes) ? code
+                                                                                     : nullptr;
+  } catch (const std::exception&) { // no memory
+    return nullptr;
+  }
+}
+
+void* LoadedEngine::makeChanged(const Kernel& kernel, const tuned::Variant& variant) noexcept {
+  const std::string& name = kernel.blob.kernel;
+  try {
+    if (kernel.blob.imageForm != "ptx")
+      throw Error(ErrorCode::Unsupported, "its code takes no limit of registers");
+    if (kernel.hasVariables)
+      throw Error(ErrorCode::Unsupported,
+                  "its code has device variables, of which code with another limit of registers "
+                  "would have its own");
+    std::vector<std::byte> code =
+        embed::withRegisterLimit(*kernel.blob.image, name, variant.maxRegisters);
+    code.push_back(std::byte{0});
+    return driver_.load(code, name);
+  } catch (const std::exception& error) {
+    warn(name, error.what());
+    return nullptr;
+  }
+}
+
+void LoadedEngine::report() noexcept {
+  const std::unique_lock lock(toldMutex_, std::try_to_lock);
+  if (!lock || isOff_.load(std::memory_order_relaxed))
+    return;
+  try {
+    Grouped idle;
+    for (const std::string& name : namesIn(file_))
+      if (!used_.contains(name))
+        idle.add("tuned kernel '" + name +
+                     "' was not used: no launch of it had the code and the arguments that it was "
+                     "tuned for",
+                 "'" + name + "'");
+    for (const std::string& one : idle.sentences())
+      services_.warn(one);
+  } catch (const std::exception&) { // no memory for a sentence
+  }
+}
+
+void LoadedEngine::trace(const Kernel& kernel, const DriverLaunch& launch, int device,
+                         const tuned::Choice& choice,
+                         const std::optional<TunedLaunch>& chosen) noexcept {
+  try {
+    const std::string line = tuned::lineOf({.kernel = kernel.blob.demangled,
+                                            .launched = launch.dims,
+                                            .sharedBytes = launch.sharedBytes,
+                                            .device = device,
+                                            .choice = choice,
+                                            .isTuned = chosen.has_value(),
+                                            .used = chosen ? chosen->dims : launch.dims});
+    {
+      const std::lock_guard lock(toldMutex_);
+      if (lines_.size() >= kMostLines || !lines_.insert(line).second)
+        return;
+    }
+    services_.trace(line);
+  } catch (const std::exception&) { // no memory for a line
+  }
+}
+
+} // namespace mneme::jit

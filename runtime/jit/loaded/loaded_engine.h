@@ -1,0 +1,116 @@
+// Room jit/loaded: launches of tuned kernels whose code has no IR and is loaded by the program.
+// Knows code by its content. If anything is not as expected, the program's own launch happens.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/core/embed/kernel_blob.h"
+#include "runtime/core/loaded/loaded_modules.h"
+#include "runtime/jit/loaded/loaded_driver.h"
+#include "runtime/jit/tuned/file.h"
+#include "runtime/jit/tuned/select.h"
+
+namespace mneme::jit {
+
+/// A launch in the form that the driver's functions take.
+struct DriverLaunch {
+  const void* function = nullptr;
+  tuned::Dims dims;
+  uint64_t sharedBytes = 0;
+  void* stream = nullptr; ///< one of the handles that always denote a default stream, or another
+  void** args = nullptr;
+  void* const* extra = nullptr; ///< the arguments in one buffer, if `args` is null
+  bool mayReshape = true;       ///< false: its blocks depend on each other
+};
+
+/// What to launch in place of it.
+struct TunedLaunch {
+  const void* function = nullptr; ///< perhaps the program's own
+  tuned::Dims dims;
+};
+
+/// Must live as long as the process once it is used.
+class LoadedEngine {
+public:
+  struct Services {
+    std::function<void(const std::string& sentence)> warn; ///< prints each sentence once
+    std::function<void(const std::string& line)> trace;    ///< null: no trace
+  };
+
+  /// Only what `file` has for code without IR counts. `driver` must outlive the engine.
+  LoadedEngine(tuned::File file, LoadedDriver& driver, Services services);
+  LoadedEngine(const LoadedEngine&) = delete;
+  LoadedEngine& operator=(const LoadedEngine&) = delete;
+
+  /// Call these when the program has loaded, unloaded or asked for something. `image` is as the
+  /// driver got it.
+  void moduleLoaded(void* module, const void* image) noexcept;
+  void moduleLoadedFrom(void* module, const char* path) noexcept;
+  void moduleUnloaded(void* module) noexcept;
+  void moduleAskedFor(void* library, void* module) noexcept;
+  void kernelAskedFor(const void* function, void* module, const char* name) noexcept;
+  void aliasAskedFor(const void* function, const void* kernel) noexcept;
+
+  /// Returns nothing if the launch is to happen as the program wrote it.
+  std::optional<TunedLaunch> planOf(const DriverLaunch& launch) noexcept;
+
+  /// Makes all launches happen as the program wrote them. Takes no lock: for children of fork().
+  void turnOff() noexcept { isOff_.store(true, std::memory_order_relaxed); }
+  /// At exit: says which kernels of the file no launch was of. Waits for no lock.
+  void report() noexcept;
+
+private:
+  /// A kernel that the file has, as the program loaded it.
+  struct Kernel {
+    embed::KernelBlob blob;
+    std::vector<tuned::Variant> variants; ///< for this code
+    bool hasVariables = false;            ///< of its own, which other code would not share
+    std::atomic<bool> isUsed{false};      ///< a launch was changed
+    std::mutex mutex;                     ///< guards what follows
+    /// Code with a variant's limit of registers, by context and variant; null: it failed.
+    std::map<std::pair<uint64_t, size_t>, void*> changed;
+  };
+
+  bool isWanted(uint64_t contentHash) const;
+  void add(void* module, std::function<loaded::LoadedContent()> read, bool isReadNow) noexcept;
+  std::shared_ptr<Kernel> find(const void* function, int device) noexcept;
+  std::shared_ptr<Kernel> read(const void* function, int device);
+  std::optional<TunedLaunch> choose(Kernel& kernel, const DriverLaunch& launch, int device);
+  /// Null: the program's own code runs.
+  void* changedCode(Kernel& kernel, size_t variant, const DriverLaunch& launch) noexcept;
+  void* makeChanged(const Kernel& kernel, const tuned::Variant& variant) noexcept;
+  void trace(const Kernel& kernel, const DriverLaunch& launch, int device,
+             const tuned::Choice& choice, const std::optional<TunedLaunch>& chosen) noexcept;
+  std::string targetOf(int device);
+  void warn(const std::string& kernel, const std::string& why) const noexcept;
+  void forget() noexcept;
+
+  tuned::File file_;
+  LoadedDriver& driver_;
+  const Services services_;
+  std::atomic<bool> isOff_{false};
+  std::atomic<bool> hasModules_{false}; ///< any that may have a kernel of the file
+  loaded::LoadedModules modules_;
+
+  std::shared_mutex mutex_; ///< guards the members below
+  /// By every handle that was launched; null: not tuned.
+  std::unordered_map<const void*, std::shared_ptr<Kernel>> kernels_;
+
+  std::mutex toldMutex_; ///< guards the members below
+  std::map<int, std::string> targets_;
+  std::set<std::string> lines_; ///< of the trace
+  std::set<std::string> used_;  ///< names of kernels with changed launches
+};
+
+} // namespace mneme::jit

@@ -1,0 +1,123 @@
+#include "runtime/jit/loaded/present_driver.h"
+
+#include <array>
+#include <climits>
+
+#include <dlfcn.h>
+
+#include "runtime/core/base/error.h"
+#include "runtime/core/loaded/vendor_functions.h"
+#include "runtime/devices/cuda/application.h"
+#include "runtime/devices/cuda/cuda_description.h"
+#include "runtime/devices/cuda/module_loader.h"
+
+namespace mneme::jit {
+namespace {
+
+using namespace device::cuda;
+
+const auto kLegacyStream = loaded::legacyStream(nullptr);
+
+class GpuDriver final : public LoadedDriver {
+public:
+  explicit GpuDriver(const Driver& driver) : driver_(driver) {}
+
+  int currentDevice() noexcept override {
+    CUdevice device = -1;
+    return driver_.cuCtxGetDevice(&device) == CUDA_SUCCESS ? device : -1;
+  }
+  uint64_t currentContext() noexcept override {
+    CUcontext context = nullptr;
+    unsigned long long id = 0;
+    if (driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context)
+      return 0;
+    if (!driver_.cuCtxGetId)
+      return 0; // before CUDA 12.0 a context may have the handle of an earlier one
+    return driver_.cuCtxGetId(context, &id) == CUDA_SUCCESS ? id : 0;
+  }
+  std::string target(int device) override { return describeGpu(driver_, device).target; }
+  bool isCaptured(void* stream) noexcept override {
+    if (stream == kLegacyStream)
+      return false; // is never captured
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return driver_.cuStreamIsCapturing(static_cast<CUstream>(stream), &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+  }
+  std::optional<std::vector<embed::DeviceParameter>> parametersOf(const void* kernel) override {
+    return device::cuda::parametersOf(driver_, kernel);
+  }
+
+  void* load(const std::vector<std::byte>& code, const std::string& kernel) override {
+    const RelaxedCapture relaxed(driver_);
+    const CUmodule module =
+        loadModule(driver_, code.data(), "loading the tuned kernel '" + kernel + "'");
+    CUfunction function = nullptr;
+    check(driver_.cuModuleGetFunction(&function, module, kernel.c_str()),
+          "finding the tuned kernel '" + kernel + "' in its code");
+    return function;
+  }
+  bool takeAttributes(const void* own, void* kernel, uint64_t sharedBytes) noexcept override {
+    if (sharedBytes > INT_MAX)
+      return false;
+    const CUfunction from = functionOf(own), to = static_cast<CUfunction>(kernel);
+    for (const CUfunction_attribute attribute :
+         {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+          CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT}) {
+      int wanted = 0, is = 0;
+      if (driver_.cuFuncGetAttribute(&wanted, attribute, from) != CUDA_SUCCESS ||
+          driver_.cuFuncGetAttribute(&is, attribute, to) != CUDA_SUCCESS ||
+          (wanted != is && driver_.cuFuncSetAttribute(to, attribute, wanted) != CUDA_SUCCESS))
+        return false;
+      if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
+          static_cast<int>(sharedBytes) > wanted)
+        return false; // the program's own launch fails, too
+    }
+    return true;
+  }
+
+private:
+  /// A library's kernel is none of the driver's functions; each knows its own handles only.
+  CUfunction functionOf(const void* handle) const noexcept {
+    CUfunction function = nullptr;
+    const auto kernel = static_cast<CUkernel>(const_cast<void*>(handle));
+    const bool isKernel = driver_.cuKernelGetFunction &&
+                          driver_.cuKernelGetFunction(&function, kernel) == CUDA_SUCCESS;
+    return isKernel ? function : static_cast<CUfunction>(const_cast<void*>(handle));
+  }
+
+  const Driver& driver_;
+};
+
+/// Its images tell what their kernels take, and there is no code to change.
+class CpuDriver final : public LoadedDriver {
+public:
+  int currentDevice() noexcept override { return 0; }
+  uint64_t currentContext() noexcept override { return 1; }
+  std::string target(int) override { return "cpu"; }
+  bool isCaptured(void* stream) noexcept override {
+    int status = 0;
+    return stream != kLegacyStream &&
+           (!isCapturing_ || isCapturing_(stream, &status) != 0 || status != 0);
+  }
+  std::optional<std::vector<embed::DeviceParameter>> parametersOf(const void*) override {
+    return std::nullopt;
+  }
+  void* load(const std::vector<std::byte>&, const std::string&) override {
+    throw Error(ErrorCode::Unsupported, "the CPU device runs code as it is");
+  }
+  bool takeAttributes(const void*, void*, uint64_t) noexcept override { return false; }
+
+private:
+  int (*isCapturing_)(void* stream,
+                      int* status) = loaded::find<int (*)(void*, int*)>("cuStreamIsCapturing");
+};
+
+} // namespace
+
+std::unique_ptr<LoadedDriver> presentDriver() {
+  if (dlsym(RTLD_DEFAULT, "mneme_cudart_device_name"))
+    return std::make_unique<CpuDriver>();
+  return std::make_unique<GpuDriver>(Driver::get());
+}
+
+} // namespace mneme::jit

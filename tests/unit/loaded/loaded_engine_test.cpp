@@ -1,0 +1,212 @@
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/core/embed/code_image.h"
+#include "runtime/core/embed/containers.h"
+#include "runtime/jit/loaded/loaded_engine.h"
+
+using namespace mneme;
+using namespace mneme::jit;
+
+namespace {
+
+const std::string kHead = ".version 8.0\n.target sm_90\n.address_size 64\n";
+const std::string kBody = ".visible .entry k(.param .u64 k_p, .param .u32 k_n) { ret; }\n";
+const std::string kPlain = kHead + kBody;
+const std::string kWithVariable = kHead + ".visible .global .align 4 .b8 v[4];\n" + kBody;
+
+/// Memory is between 4096 and 8191.
+struct FakeDriver final : LoadedDriver {
+  int currentDevice() noexcept override { return device; }
+  uint64_t currentContext() noexcept override { return context; }
+  std::string target(int) override { return "sm_90"; }
+  bool isCaptured(void* stream) noexcept override { return stream == captured; }
+  std::optional<std::vector<embed::DeviceParameter>> parametersOf(const void*) override {
+    return std::nullopt;
+  }
+  void* load(const std::vector<std::byte>& code, const std::string& kernel) override {
+    loaded.emplace_back(reinterpret_cast<const char*>(code.data()));
+    if (failsToLoad)
+      throw Error(ErrorCode::CompileFailed, "no room for " + kernel);
+    return &changed;
+  }
+  bool takeAttributes(const void*, void*, uint64_t sharedBytes) noexcept override {
+    return sharedBytes <= allowedBytes;
+  }
+
+  int device = 0;
+  uint64_t context = 1, allowedBytes = 48 << 10;
+  bool failsToLoad = false;
+  void* captured = reinterpret_cast<void*>(99);
+  char changed = 0;
+  std::vector<std::string> loaded;
+};
+
+/// A file that tunes the kernel of this code, for an argument n of 7.
+std::string fileFor(const std::string& code, const std::string& how, uint64_t change = 0) {
+  const auto image = embed::copyImage(embed::imageInMemory(code.c_str()));
+  const std::string hash =
+      toHex(combineHashes(image.contentHash, hash64(std::string("k"))) + change);
+  return R"({"k": {"Mneme": {"Version": 3, "Variants": [{"CodeForm": "ptx", "StaticHash": ")" +
+         hash +
+         R"(", "Match": {"Arch": "sm_90", "GridDim": {"x": 8}, "BlockDim": {"x": 128},
+             "SharedMem": 0, "Args": [
+             {"Index": 0, "Bytes": "0000000000000000", "Pointers": [0]},
+             {"Index": 1, "Type": "i32", "Bytes": "07000000"}]}, )" +
+         how + "}]}}}";
+}
+
+const std::string kDims =
+    R"("Launch": {"Rule": "exact", "GridDim": {"x": 16}, "BlockDim": {"x": 64}})";
+
+/// A program that has loaded this code, as it is or with another name.
+struct Program {
+  explicit Program(const std::string& file, const std::string& code = kPlain)
+      : engine(tuned::parseFile(file, "t.json"), driver,
+               {.warn = [this](const std::string& text) { warnings.push_back(text); },
+                .trace = [this](const std::string& text) { lines.push_back(text); }}) {
+    std::string buffer = code; // which the program reuses
+    engine.moduleLoaded(&module, buffer.c_str());
+    buffer.assign(buffer.size(), 'x');
+    engine.kernelAskedFor(&function, &module, "k");
+  }
+
+  std::optional<TunedLaunch> launch(const void* handle) {
+    return engine.planOf({.function = handle,
+                          .dims = {{8, 1, 1}, {128, 1, 1}},
+                          .sharedBytes = sharedBytes,
+                          .stream = stream,
+                          .args = args,
+                          .mayReshape = mayReshape});
+  }
+  std::optional<TunedLaunch> launch() { return launch(&function); }
+
+  FakeDriver driver;
+  std::vector<std::string> warnings, lines;
+  LoadedEngine engine;
+  char module = 0, function = 0;
+  uint64_t pointer = 0x1234;
+  int32_t n = 7;
+  void* args[2] = {&pointer, &n};
+  uint64_t sharedBytes = 0;
+  void* stream = nullptr;
+  bool mayReshape = true;
+};
+
+} // namespace
+
+TEST_CASE("launches like the tuned one get its dimensions") {
+  Program program(fileFor(kPlain, kDims));
+  const auto plan = program.launch();
+  REQUIRE(plan);
+  CHECK(plan->function == &program.function);
+  CHECK(plan->dims == tuned::Dims{{16, 1, 1}, {64, 1, 1}});
+  program.pointer = 17; // wherever the memory is
+  CHECK(program.launch());
+  CHECK(program.lines ==
+        std::vector<std::string>{
+            "[kernel-trace] k <<<8x1x1, 128x1x1, 0>>> on device 0: variant 0, fits "
+            "this launch, launched <<<16x1x1, 64x1x1>>>"});
+  // Arguments in one buffer.
+  char buffer[12];
+  std::memcpy(buffer, &program.pointer, 8);
+  std::memcpy(buffer + 8, &program.n, 4);
+  size_t bytes = sizeof buffer;
+  void* extra[] = {reinterpret_cast<void*>(1), buffer, reinterpret_cast<void*>(2), &bytes, nullptr};
+  CHECK(program.engine.planOf(
+      {.function = &program.function, .dims = {{8, 1, 1}, {128, 1, 1}}, .extra = extra}));
+  bytes = 8; // too short
+  CHECK_FALSE(program.engine.planOf(
+      {.function = &program.function, .dims = {{8, 1, 1}, {128, 1, 1}}, .extra = extra}));
+  program.engine.report();
+  CHECK(program.warnings.empty());
+}
+
+TEST_CASE("all other launches stay as they are") {
+  Program program(fileFor(kPlain, kDims));
+  SUBCASE("another number") { program.n = 8; }
+  SUBCASE("captured") { program.stream = program.driver.captured; }
+  SUBCASE("blocks that depend on each other") { program.mayReshape = false; }
+  SUBCASE("other shared memory") { program.sharedBytes = 16; }
+  SUBCASE("no context") { program.driver.device = -1; }
+  SUBCASE("unloaded") { program.engine.moduleUnloaded(&program.module); }
+  SUBCASE("the handle of another kernel") {
+    program.engine.kernelAskedFor(&program.function, &program.module, "other");
+  }
+  SUBCASE("a child of fork") { program.engine.turnOff(); }
+  SUBCASE("other code with the same handles") {
+    program.engine.moduleLoaded(&program.module, kWithVariable.c_str());
+    program.engine.kernelAskedFor(&program.function, &program.module, "k");
+  }
+  CHECK_FALSE(program.launch());
+}
+
+TEST_CASE("handles of one kernel count alike") {
+  Program program(fileFor(kPlain, kDims));
+  const char alias = 0, library = 0, ofLibrary = 0, again = 0;
+  CHECK_FALSE(program.launch(&alias));
+  program.engine.aliasAskedFor(&alias, &program.function);
+  CHECK(program.launch(&alias));
+  program.engine.moduleLoaded(const_cast<char*>(&library), kPlain.c_str());
+  program.engine.moduleAskedFor(const_cast<char*>(&library), const_cast<char*>(&ofLibrary));
+  program.engine.kernelAskedFor(&again, const_cast<char*>(&ofLibrary), "k");
+  CHECK(program.launch(&again));
+}
+
+TEST_CASE("other code is not tuned, and that is said at the end") {
+  Program program(fileFor(kPlain, kDims, 1));
+  CHECK_FALSE(program.launch());
+  program.engine.report();
+  REQUIRE(program.warnings.size() == 1);
+  CHECK(program.warnings[0].find("'k' was not used: no launch of it had the code and the "
+                                 "arguments") != std::string::npos);
+}
+
+TEST_CASE("PTX gets another limit of registers, once in each context") {
+  Program program(fileFor(kPlain, "\"MaxRegisters\": 32, " + kDims));
+  for (int time = 0; time < 2; ++time) {
+    const auto plan = program.launch();
+    REQUIRE(plan);
+    CHECK(plan->function == &program.driver.changed);
+    CHECK(plan->dims.block.x == 64);
+  }
+  REQUIRE(program.driver.loaded.size() == 1);
+  CHECK(program.driver.loaded[0].find(".maxnreg 32") != std::string::npos);
+  program.driver.context = 2;
+  CHECK(program.launch());
+  CHECK(program.driver.loaded.size() == 2);
+  // The program asked for less than this launch needs.
+  program.driver.allowedBytes = 0;
+  program.sharedBytes = 1;
+  CHECK_FALSE(program.launch());
+  // Another number: the same code with the program's own dimensions.
+  program.sharedBytes = 0;
+  program.n = 8;
+  const auto plan = program.launch();
+  REQUIRE(plan);
+  CHECK(plan->dims.block.x == 128);
+}
+
+TEST_CASE("code that cannot be changed stays, with its dimensions") {
+  SUBCASE("device variables") {
+    Program program(fileFor(kWithVariable, "\"MaxRegisters\": 32, " + kDims), kWithVariable);
+    CHECK_FALSE(program.launch());
+    REQUIRE(program.warnings.size() == 1);
+    CHECK(program.warnings[0].find("has device variables") != std::string::npos);
+  }
+  SUBCASE("a driver that refuses") {
+    Program program(fileFor(kPlain, "\"MaxRegisters\": 32, " + kDims));
+    program.driver.failsToLoad = true;
+    CHECK_FALSE(program.launch());
+    CHECK_FALSE(program.launch());
+    CHECK(program.driver.loaded.size() == 1);
+    REQUIRE(program.warnings.size() == 1);
+    CHECK(program.warnings[0] == "tuned kernel 'k' is not used: no room for k; it runs as it was "
+                                 "built");
+  }
+}
