@@ -14,15 +14,18 @@ using device::cuda::RuntimeLaunchConfig;
 
 namespace {
 
-int noteModule(int status, void** module, const void* image) noexcept {
+using Scope = LoadedEngine::Scope;
+
+int noteModule(int status, void** module, const void* image,
+               Scope scope = Scope::Context) noexcept {
   if (LoadedEngine* engine = status == 0 && module && *module ? loadedEngine() : nullptr)
-    engine->moduleLoaded(*module, image);
+    engine->moduleLoaded(*module, image, scope);
   return status;
 }
 
-int noteFile(int status, void** module, const char* path) noexcept {
+int noteFile(int status, void** module, const char* path, Scope scope = Scope::Context) noexcept {
   if (LoadedEngine* engine = status == 0 && module && *module ? loadedEngine() : nullptr)
-    engine->moduleLoadedFrom(*module, path);
+    engine->moduleLoadedFrom(*module, path, scope);
   return status;
 }
 
@@ -121,7 +124,7 @@ MNEME_PRELOADED_API int cuLibraryLoadData(void** library, const void* image, int
                                           void** libraryValues, unsigned libraryCount) {
   return noteModule(forward<cuLibraryLoadData>("cuLibraryLoadData", library, image, options, values,
                                                count, ofLibrary, libraryValues, libraryCount),
-                    library, image);
+                    library, image, Scope::AllContexts);
 }
 
 MNEME_PRELOADED_API int cuLibraryLoadFromFile(void** library, const char* path, int* options,
@@ -130,7 +133,7 @@ MNEME_PRELOADED_API int cuLibraryLoadFromFile(void** library, const char* path, 
   return noteFile(forward<cuLibraryLoadFromFile>("cuLibraryLoadFromFile", library, path, options,
                                                  values, count, ofLibrary, libraryValues,
                                                  libraryCount),
-                  library, path);
+                  library, path, Scope::AllContexts);
 }
 
 MNEME_PRELOADED_API int cuLibraryUnload(void* library) {

@@ -23,8 +23,6 @@ namespace {
 
 constexpr size_t kMostLines = 4096; // of a trace
 
-loaded::LoadedContent contentOf(Bytes image) { return {.image = embed::copyImage(image)}; }
-
 bool isWhole(const tuned::Variant& variant, const std::vector<KernelArg>& args) {
   return std::ranges::equal(variant.match.argSizes, args, {}, {}, &KernelArg::sizeBytes);
 }
@@ -70,14 +68,14 @@ bool LoadedEngine::isWanted(uint64_t contentHash) const {
   });
 }
 
-void LoadedEngine::add(void* module, std::function<loaded::LoadedContent()> read,
-                       bool isReadNow) noexcept {
+void LoadedEngine::add(void* module, Scope scope, Read read, bool isReadNow) noexcept {
   try {
     auto known = std::make_shared<loaded::LoadedModule>();
     known->handle = module;
+    known->isLibrary = scope == Scope::AllContexts;
     known->read = [read = std::move(read)] {
       try {
-        return read();
+        return loaded::LoadedContent{.image = read()};
       } catch (const std::exception&) { // not code that this release can read
         return loaded::LoadedContent();
       }
@@ -92,7 +90,7 @@ void LoadedEngine::add(void* module, std::function<loaded::LoadedContent()> read
 
 /// What is built in stays where it is, and is read when a kernel of a known name is launched.
 /// Programs may free other code at once.
-void LoadedEngine::moduleLoaded(void* module, const void* image) noexcept {
+void LoadedEngine::moduleLoaded(void* module, const void* image, Scope scope) noexcept {
   if (isOff_.load(std::memory_order_relaxed))
     return;
   moduleUnloaded(module); // a handle that was used before
@@ -100,24 +98,25 @@ void LoadedEngine::moduleLoaded(void* module, const void* image) noexcept {
     return;
   if (loaded::isOfLibrary(image, loaded::kKernelLibraries))
     add(
-        module,
-        [this, image] {
-          return loaded::LoadedContent{
-              .image = loaded::imageOfVendor(image, targetOf(driver_.currentDevice()))};
-        },
+        module, scope,
+        [this, image] { return loaded::imageOfVendor(image, targetOf(driver_.currentDevice())); },
         false);
   else
     add(
-        module, [image] { return contentOf(embed::imageInMemory(image)); },
+        module, scope, [image] { return embed::copyImage(embed::imageInMemory(image)); },
         !loaded::staysInPlace(image));
 }
 
-void LoadedEngine::moduleLoadedFrom(void* module, const char* path) noexcept {
+void LoadedEngine::moduleLoadedFrom(void* module, const char* path, Scope scope) noexcept {
   if (isOff_.load(std::memory_order_relaxed))
     return;
   moduleUnloaded(module);
+  const auto read = [path] {
+    const std::vector<std::byte> file = apart([&] { return readFile(path); });
+    return embed::copyImage(file);
+  };
   if (path)
-    add(module, [path] { return contentOf(apart([&] { return readFile(path); })); }, true);
+    add(module, scope, read, true);
 }
 
 void LoadedEngine::forget() noexcept {
@@ -190,6 +189,8 @@ std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::read(const void* function, i
     if (!parameters)
       throw Error(ErrorCode::Unsupported, "nothing tells where its arguments lie");
     auto kernel = std::make_shared<Kernel>();
+    if (!known->module->isLibrary || function != first)
+      kernel->context = driver_.currentContext();
     kernel->blob = embed::withoutIr(image, code, known->name, *parameters);
     kernel->hasVariables = !code.variables.empty() || hasHandles(*image.bytes);
     for (const tuned::Variant& variant : entry->second.variants)
@@ -207,13 +208,15 @@ std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::read(const void* function, i
   return nullptr;
 }
 
+std::optional<std::shared_ptr<LoadedEngine::Kernel>>
+LoadedEngine::findKnown(const void* function) noexcept {
+  const std::shared_lock lock(mutex_);
+  const auto known = kernels_.find(function);
+  return known == kernels_.end() ? std::nullopt : std::optional(known->second);
+}
+
 std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::find(const void* function,
                                                          int device) noexcept {
-  {
-    const std::shared_lock lock(mutex_);
-    if (const auto known = kernels_.find(function); known != kernels_.end())
-      return known->second;
-  }
   try {
     std::shared_ptr<Kernel> kernel = read(function, device);
     const std::unique_lock lock(mutex_);
@@ -226,9 +229,15 @@ std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::find(const void* function,
 std::optional<TunedLaunch> LoadedEngine::planOf(const DriverLaunch& launch) noexcept {
   if (!hasModules_.load(std::memory_order_relaxed) || isOff_.load(std::memory_order_relaxed))
     return std::nullopt;
+  const auto known = findKnown(launch.function);
+  if (known && !*known)
+    return std::nullopt;
   const int device = driver_.currentDevice();
-  const std::shared_ptr<Kernel> kernel = device < 0 ? nullptr : find(launch.function, device);
-  if (!kernel || driver_.isCaptured(launch.stream))
+  if (device < 0)
+    return std::nullopt;
+  const std::shared_ptr<Kernel> kernel = known ? *known : find(launch.function, device);
+  if (!kernel || driver_.isCaptured(launch.stream) ||
+      (kernel->context != 0 && kernel->context != driver_.currentContext()))
     return std::nullopt;
   try {
     return choose(*kernel, launch, device);

@@ -53,10 +53,12 @@ public:
   LoadedEngine(const LoadedEngine&) = delete;
   LoadedEngine& operator=(const LoadedEngine&) = delete;
 
+  /// A library is loaded for all contexts, and has a module in each. Both have kernels.
+  enum class Scope { Context, AllContexts };
   /// Call these when the program has loaded, unloaded or asked for something. `image` is as the
   /// driver got it.
-  void moduleLoaded(void* module, const void* image) noexcept;
-  void moduleLoadedFrom(void* module, const char* path) noexcept;
+  void moduleLoaded(void* module, const void* image, Scope scope) noexcept;
+  void moduleLoadedFrom(void* module, const char* path, Scope scope) noexcept;
   void moduleUnloaded(void* module) noexcept;
   void moduleAskedFor(void* library, void* module) noexcept;
   void kernelAskedFor(const void* function, void* module, const char* name) noexcept;
@@ -76,14 +78,19 @@ private:
     embed::KernelBlob blob;
     std::vector<tuned::Variant> variants; ///< for this code
     bool hasVariables = false;            ///< of its own, which other code would not share
-    std::atomic<bool> isUsed{false};      ///< a launch was changed
-    std::mutex mutex;                     ///< guards what follows
+    /// The only one that this handle is valid in; 0: it is a library's.
+    uint64_t context = 0;
+    std::atomic<bool> isUsed{false}; ///< a launch was changed
+    std::mutex mutex;                ///< guards what follows
     /// Code with a variant's limit of registers, by context and variant; null: it failed.
     std::map<std::pair<uint64_t, size_t>, void*> changed;
   };
 
   bool isWanted(uint64_t contentHash) const;
-  void add(void* module, std::function<loaded::LoadedContent()> read, bool isReadNow) noexcept;
+  using Read = std::function<embed::CodeImage()>;
+  void add(void* module, Scope scope, Read read, bool isReadNow) noexcept;
+  /// Returns nothing for a handle that was not launched before.
+  std::optional<std::shared_ptr<Kernel>> findKnown(const void* function) noexcept;
   std::shared_ptr<Kernel> find(const void* function, int device) noexcept;
   std::shared_ptr<Kernel> read(const void* function, int device);
   std::optional<TunedLaunch> choose(Kernel& kernel, const DriverLaunch& launch, int device);

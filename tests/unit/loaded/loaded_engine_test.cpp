@@ -71,7 +71,7 @@ struct Program {
                {.warn = [this](const std::string& text) { warnings.push_back(text); },
                 .trace = [this](const std::string& text) { lines.push_back(text); }}) {
     std::string buffer = code; // which the program reuses
-    engine.moduleLoaded(&module, buffer.c_str());
+    engine.moduleLoaded(&module, buffer.c_str(), LoadedEngine::Scope::Context);
     buffer.assign(buffer.size(), 'x');
     engine.kernelAskedFor(&function, &module, "k");
   }
@@ -134,13 +134,18 @@ TEST_CASE("all other launches stay as they are") {
   SUBCASE("blocks that depend on each other") { program.mayReshape = false; }
   SUBCASE("other shared memory") { program.sharedBytes = 16; }
   SUBCASE("no context") { program.driver.device = -1; }
+  SUBCASE("the handle of a function in another context") {
+    CHECK(program.launch());
+    program.driver.context = 2;
+  }
   SUBCASE("unloaded") { program.engine.moduleUnloaded(&program.module); }
   SUBCASE("the handle of another kernel") {
     program.engine.kernelAskedFor(&program.function, &program.module, "other");
   }
   SUBCASE("a child of fork") { program.engine.turnOff(); }
   SUBCASE("other code with the same handles") {
-    program.engine.moduleLoaded(&program.module, kWithVariable.c_str());
+    program.engine.moduleLoaded(&program.module, kWithVariable.c_str(),
+                                LoadedEngine::Scope::Context);
     program.engine.kernelAskedFor(&program.function, &program.module, "k");
   }
   CHECK_FALSE(program.launch());
@@ -152,7 +157,8 @@ TEST_CASE("handles of one kernel count alike") {
   CHECK_FALSE(program.launch(&alias));
   program.engine.aliasAskedFor(&alias, &program.function);
   CHECK(program.launch(&alias));
-  program.engine.moduleLoaded(const_cast<char*>(&library), kPlain.c_str());
+  program.engine.moduleLoaded(const_cast<char*>(&library), kPlain.c_str(),
+                              LoadedEngine::Scope::AllContexts);
   program.engine.moduleAskedFor(const_cast<char*>(&library), const_cast<char*>(&ofLibrary));
   program.engine.kernelAskedFor(&again, const_cast<char*>(&ofLibrary), "k");
   CHECK(program.launch(&again));
@@ -177,9 +183,17 @@ TEST_CASE("PTX gets another limit of registers, once in each context") {
   }
   REQUIRE(program.driver.loaded.size() == 1);
   CHECK(program.driver.loaded[0].find(".maxnreg 32") != std::string::npos);
-  program.driver.context = 2;
-  CHECK(program.launch());
-  CHECK(program.driver.loaded.size() == 2);
+  // A library's kernel has one handle for all contexts.
+  const char library = 0, ofLibrary = 0;
+  program.engine.moduleLoaded(const_cast<char*>(&library), kPlain.c_str(),
+                              LoadedEngine::Scope::AllContexts);
+  program.engine.kernelAskedFor(&ofLibrary, const_cast<char*>(&library), "k");
+  for (const uint64_t context : {2, 1, 2}) {
+    program.driver.context = context;
+    CHECK(program.launch(&ofLibrary));
+  }
+  CHECK(program.driver.loaded.size() == 3);
+  program.driver.context = 1;
   // The program asked for less than this launch needs.
   program.driver.allowedBytes = 0;
   program.sharedBytes = 1;

@@ -1,0 +1,197 @@
+"""Tuned kernels without IR in programs that nvcc and CuPy made, whose code they load themselves."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpu import support
+from gpu.support import mneme, records, run_command, without_ir
+from mneme.devices import device_limits
+
+NVCC = shutil.which("nvcc")
+FORMS = {"cubin": ("-cubin",), "ptx": ("-ptx",), "fatbin": ("-fatbin",)}
+WITHOUT_VARIABLE = without_ir.KERNEL.replace("__device__ double bias = 0.5;", "").replace(
+    "+ bias", "+ 2.5"
+)
+PROGRAM = """
+#include <cstdio>
+__global__ void scale(float* out, const float* in, int count) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at < count)
+    out[at] = 2 * in[at];
+}
+int main() {
+  const int count = 1000;
+  float values[count], *in = nullptr, *out = nullptr;
+  for (int i = 0; i < count; ++i)
+    values[i] = i;
+  cudaMalloc(&in, sizeof values);
+  cudaMalloc(&out, sizeof values);
+  cudaMemcpy(in, values, sizeof values, cudaMemcpyHostToDevice);
+  for (int time = 0; time < 3; ++time)
+    scale<<<8, 128>>>(out, in, count - time / 2);
+  cudaMemcpy(values, out, sizeof values, cudaMemcpyDeviceToHost);
+  double sum = 0;
+  for (const float value : values)
+    sum += value;
+  std::printf("%.1f\\n", sum);
+  return cudaGetLastError();
+}
+"""
+CUPY = """
+import cupy
+kernel = cupy.RawKernel(r'''
+extern "C" __global__ void scale(float* out, const float* in, int count) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at < count)
+    out[at] = 2 * in[at];
+}''', "scale")
+values, out = cupy.arange(1000, dtype=cupy.float32), cupy.zeros(1000, dtype=cupy.float32)
+for count in (1000, 1000, 999):
+    kernel((8,), (128,), (out, values, cupy.int32(count)))
+print(float(out.sum()))
+"""
+
+pytestmark = [
+    pytest.mark.skipif(not support.IS_GPU, reason="nvcc leaves code for GPUs only"),
+    pytest.mark.skipif(not NVCC, reason="nvcc is not on PATH"),
+]
+
+
+def _target() -> str:
+    target: str = device_limits(support.DEVICE).target
+    return target
+
+
+def _nvcc(*arguments: str | Path) -> None:
+    done = run_command(str(NVCC), *arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def _tuned(folder: Path, recording: Path, **how: Any) -> Path:
+    """A file that tunes the recorded launch that was made twice."""
+    (record,) = (one for one in records(recording) if "scale" in one.read_text())
+    instances = json.loads(record.read_text())["instances"]
+    (chosen,) = (key for key, one in instances.items() if one["Occurrences"] == 2)
+    tuned: Path = without_ir.write_tuned(folder / "tuned.json", record, chosen, _target(), **how)
+    return tuned
+
+
+def _run(tuned: Path, program: str | Path, *arguments: str | Path) -> Any:
+    traced = {"PROTEUS_TUNED_KERNELS": str(tuned), "PROTEUS_TRACE_OUTPUT": "kernel-trace"}
+    return mneme("run", "--device", support.DEVICE, "--", program, *arguments, **traced)
+
+
+def _traced(stderr: str) -> list[str]:
+    """What became of the launches of the kernel, each kind once."""
+    lines = [line for line in stderr.splitlines() if "[kernel-trace] scale" in line]
+    return [line.partition("on device 0: ")[2] for line in lines]
+
+
+TUNED = ["variant 0, fits this launch, launched <<<16x1x1, 64x1x1>>>", "runs as built"]
+
+
+@pytest.fixture(scope="module")
+def loader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program of the driver alone, which loads what it is given."""
+    program: Path = tmp_path_factory.mktemp("loader") / "loader"
+    _nvcc("-cudart", "none", without_ir.LOADER, "-o", program, "-lcuda")
+    return program
+
+
+def _recorded(folder: Path, loader: Path, kernel: str, form: str, *more: str) -> Path:
+    """Make an image, and a recording of a program that loads it; returns the image."""
+    source, image = folder / "kernel.cu", folder / f"kernel.{form}"
+    source.write_text(kernel)
+    _nvcc("-O3", f"-arch={_target()}", *FORMS[form], source, "-o", image)
+    done = support.record(folder / "db", loader, str(image), *more)
+    assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
+    return image
+
+
+@pytest.mark.parametrize("form", list(FORMS))
+def test_code_that_the_driver_loads_is_launched_as_tuned(
+    form: str, loader: Path, tmp_path: Path
+) -> None:
+    image = _recorded(tmp_path, loader, without_ir.KERNEL, form)
+    done = _run(_tuned(tmp_path, tmp_path / "db", rule="exact"), loader, image)
+    assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
+    assert _traced(done.stderr) == TUNED, done.stderr
+
+
+def test_ptx_gets_a_limit_of_registers(loader: Path, tmp_path: Path) -> None:
+    image = _recorded(tmp_path, loader, WITHOUT_VARIABLE, "ptx", "plain")
+    done = _run(_tuned(tmp_path, tmp_path / "db", max_registers=24), loader, image, "plain")
+    assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
+    assert _traced(done.stderr) == [
+        "variant 0, fits this launch",
+        "variant 0, nearest to this launch",
+    ], done.stderr
+
+
+def test_variables_keep_the_programs_own_code(loader: Path, tmp_path: Path) -> None:
+    image = _recorded(tmp_path, loader, without_ir.KERNEL, "ptx")
+    tuned = _tuned(tmp_path, tmp_path / "db", rule="exact", max_registers=24)
+    done = _run(tuned, loader, image)
+    assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
+    assert set(_traced(done.stderr)) == {"runs as built"}
+    assert "its code has device variables" in done.stderr
+
+
+@pytest.mark.parametrize("runtime", ["static", "shared"])
+def test_programs_of_nvcc_are_launched_as_tuned(runtime: str, tmp_path: Path) -> None:
+    source, program = tmp_path / "program.cu", tmp_path / "program"
+    source.write_text(PROGRAM)
+    _nvcc("-O3", f"-arch={_target()}", "-cudart", runtime, source, "-o", program)
+    alone = support.run(program)
+    assert (alone.returncode, alone.stdout) == (0, "999000.0\n"), alone.stderr
+    done = support.record(tmp_path / "db", program)
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    done = _run(_tuned(tmp_path, tmp_path / "db", rule="exact"), program)
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    assert _traced(done.stderr) == TUNED, done.stderr
+
+
+def test_what_a_search_found_is_deployed(loader: Path, tmp_path: Path) -> None:
+    image = _recorded(tmp_path, loader, without_ir.KERNEL, "cubin")
+    results, tuned = tmp_path / "results", tmp_path / "tuned.json"
+    searched = ("--device", support.DEVICE, "--trials", "6", "--results-dir", results)
+    done = mneme("tune", tmp_path / "db", "scale@1", *searched, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "'mneme deploy --launch' writes" in done.stderr
+    done = mneme("deploy", results, "--launch", "-o", tuned)
+    assert "without IR" not in done.stderr
+    if done.returncode == 0:  # something was faster
+        done = _run(tuned, loader, image)
+        assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
+        assert "variant 0, fits this launch, launched" in done.stderr
+
+
+def test_a_kernel_of_cupy_is_launched_as_tuned(tmp_path: Path) -> None:
+    if run_command(sys.executable, "-c", "import cupy; cupy.arange(3).sum()").returncode != 0:
+        pytest.skip("CuPy is not there")
+    script = tmp_path / "script.py"
+    script.write_text(CUPY)
+    command = (Path(sys.executable), str(script))
+    alone = support.run(*command, CUPY_CACHE_DIR=str(tmp_path / "cache"))
+    assert alone.returncode == 0, alone.stderr
+    done = mneme(
+        *("record", "-rdb", tmp_path / "db", "--kernels", "scale", "--device", support.DEVICE),
+        *("--", *command),
+        CUPY_CACHE_DIR=str(tmp_path / "cache"),
+    )
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    done = mneme(
+        *("run", "--device", support.DEVICE, "--", *command),
+        CUPY_CACHE_DIR=str(tmp_path / "cache"),
+        PROTEUS_TUNED_KERNELS=str(_tuned(tmp_path, tmp_path / "db", rule="exact")),
+        PROTEUS_TRACE_OUTPUT="kernel-trace",
+    )
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    assert _traced(done.stderr) == TUNED, done.stderr
