@@ -138,6 +138,14 @@ def test_results_without_ir_are_deployed_by_the_content_of_the_code(tmp_path: Pa
     assert (read.match, read.launch) == (one.variant.match, one.variant.launch)
 
 
+def test_levels_of_ptxas_are_not_deployed(tmp_path: Path) -> None:
+    result = best(facts=facts(code_form="ptx", args=[], members=[], values=[]))
+    result["config"]["codegen_opt"] = 2
+    (tmp_path / "best.json").write_text(json.dumps(result))
+    plan = plan_deployment([tmp_path], DeployOptions(use_launch=True))
+    assert "no levels and options of ptxas" in plan.left_out[0].reason
+
+
 def test_results_of_code_that_others_compile_are_not_deployed(tmp_path: Path) -> None:
     (tmp_path / "best.json").write_text(json.dumps(best()))
     assert len(plan_deployment([tmp_path]).deployed) == 1

@@ -42,6 +42,8 @@ GUARD_CHOICES = ("static-hash", "arch", "launch", "args", "none")
 DEFAULT_GUARDS = ("static-hash", "arch")
 """The default guards of `mneme deploy`."""
 
+_USUAL_LEVEL = 3  # of ptxas, and of the driver
+
 _GUARDS_OF_CHOICE = {"arch": ("Arch",), "launch": ("Grid", "Block", "SharedMem"), "args": ("Args",)}
 
 
@@ -228,6 +230,9 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
     facts = result.facts
     if facts.get("producer") and not reason:
         reason = f"{facts['producer']} compiles it while its program runs, which mneme leaves alone"
+    form = str(facts.get("code_form", ""))
+    if choice is not None and form and not reason:
+        reason = _reason_against_code(choice.config)
     if choice is None or reason:
         return LeftOut(
             directory=result.directory,
@@ -237,7 +242,6 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
             match=result.match,
             reason=reason,
         )
-    form = str(facts.get("code_form", ""))
     variant = replace(
         _variant_of(result, choice, options),
         code_hash="" if form else str(facts.get("code_hash", "")),
@@ -316,6 +320,17 @@ def _reason_against(choice: Choice, options: DeployOptions, contender: Gain | No
     if choice.gain is not None and choice.gain.low < options.min_gain:
         return f"gains {choice.gain.low:.3f} at least, less than {options.min_gain:g}"
     return ""
+
+
+def _reason_against_code(config: ExperimentConfiguration) -> str:
+    """Return why production runs cannot have this code where there is no IR; empty if they can."""
+    is_of_ptxas = bool(config.assembler_options) or config.codegen_opt != _USUAL_LEVEL
+    return (
+        "production runs give PTX that a program loads a limit of registers, no levels and options "
+        "of ptxas: fix them (--fixed-codegen-opt 3)"
+        if is_of_ptxas
+        else ""
+    )
 
 
 def _bounds_note(config: ExperimentConfiguration) -> str:
