@@ -40,6 +40,17 @@ std::unique_ptr<CounterPasses> Device::startCounters(const std::vector<std::stri
                                           "have");
 }
 
+std::vector<uint64_t> Device::launchSeries(Module& module, const LaunchShape& shape,
+                                           void* const* args, double timeoutSeconds, uint32_t count,
+                                           const std::function<void()>& restore) {
+  std::vector<uint64_t> times;
+  for (uint32_t i = 0; i < count; ++i) {
+    restore();
+    times.push_back(launch(module, shape, args, timeoutSeconds));
+  }
+  return times;
+}
+
 std::unique_ptr<PreparedRestore> Device::prepareRestore(std::vector<CopyRange> ranges) {
   return std::make_unique<RestoreOfRanges>(*this, std::move(ranges));
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -195,6 +196,12 @@ public:
   /// `timeoutSeconds` 0: no limit.
   virtual uint64_t launch(Module& module, const LaunchShape& shape, void* const* args,
                           double timeoutSeconds) = 0;
+  /// Runs `restore` and then the kernel, `count` times, and returns the execution time of each
+  /// kernel. `restore` uses nothing but this device. Where the device can queue all of it, it waits
+  /// only once; it may then run for `count` times `timeoutSeconds`. \throws as launch()
+  virtual std::vector<uint64_t> launchSeries(Module& module, const LaunchShape& shape,
+                                             void* const* args, double timeoutSeconds,
+                                             uint32_t count, const std::function<void()>& restore);
   virtual bool isUsable() const = 0;
 
   /// Replaces the content of the device's caches, so that the next launch starts cold.

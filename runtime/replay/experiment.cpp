@@ -15,6 +15,9 @@ constexpr int kRepetitions = 4;
 /// Fewer if they take longer than this.
 constexpr uint64_t kRepetitionNs = 500'000'000;
 constexpr size_t kMaxMismatches = 64;
+/// Launches that are queued in a row at most, of kernels below this.
+constexpr uint32_t kSeries = 25;
+constexpr uint64_t kShortNs = 500'000;
 
 /// Adds the time until its end to `total`.
 class Stopwatch {
@@ -153,6 +156,26 @@ uint64_t Experiment::measuredLaunch(bool everything) {
   restore(everything, /*isTimed=*/result_.execNs.empty());
   result_.execNs.push_back(launch());
   return result_.execNs.back();
+}
+
+/// Kernels whose launch takes about as long as they do.
+bool Experiment::mayBeInSeries(const MeasuringPlan& plan, bool everything) const {
+  return options_.inSeries && options_.confidence == 0 && !options_.coldCache && !everything &&
+         !result_.execNs.empty() && result_.execNs.back() < kShortNs &&
+         plan.sample().count() + 1 < options_.iterations;
+}
+
+void Experiment::measuredSeries(MeasuringPlan& plan) {
+  const uint32_t left = options_.iterations - static_cast<uint32_t>(plan.sample().count());
+  const std::vector<uint64_t> times =
+      bench_.device.launchSeries(*module_, shape_, args_.data(), timeoutSeconds(),
+                                 std::min(left, kSeries), [&] { restore(false, false); });
+  for (const uint64_t ns : times) {
+    ++result_.launches;
+    result_.launchedNs += ns;
+    result_.execNs.push_back(ns);
+    plan.measure(ns);
+  }
 }
 
 Verdict Experiment::runAndVerify(bool everything) {
@@ -348,8 +371,12 @@ void Experiment::measure() {
     plan.see(measuredLaunch(everything));
   if (plan.isHopeless() && plan.sample().count() == 0 && plan.wantsMore())
     plan.end(result_.execNs.back()); // a warm-up says it, too
-  while (plan.wantsMore())
-    plan.measure(measuredLaunch(everything));
+  while (plan.wantsMore()) {
+    if (mayBeInSeries(plan, everything))
+      measuredSeries(plan);
+    else
+      plan.measure(measuredLaunch(everything));
+  }
   bench_.isMemoryTrusted = !everything;
   if (timedRestores_ > 0)
     result_.restoreSeconds = timedRestoreSeconds_ / timedRestores_ * restores_;

@@ -53,6 +53,8 @@ private:
   uint64_t launch();
   uint64_t launchOnly();
   uint64_t measuredLaunch(bool everything);
+  bool mayBeInSeries(const MeasuringPlan& plan, bool everything) const;
+  void measuredSeries(MeasuringPlan& plan);
   Verdict runAndVerify(bool everything);
   void judge();
   void judgeInexact(const Verdict& first);

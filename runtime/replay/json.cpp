@@ -184,6 +184,7 @@ Options optionsFromJson(const std::string& text) {
        {"stop_above_ns",
         [&](const Json& v) { o.stopAboveNs = unsignedOf(v, "stop_above_ns", INT64_MAX); }},
        {"classify_wrong", flag(o.classifyWrong)},
+       {"in_series", flag(o.inSeries)},
        {"tolerances",
         [&](const Json& v) {
           if (!v.is_array())

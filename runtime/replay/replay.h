@@ -58,6 +58,9 @@ struct Options {
   /// Without this, a result that is not accepted is assumed to be deterministic, and is not
   /// measured further unless it is FewUlp.
   bool classifyWrong = true;
+  /// Queue measured launches of short kernels in a row, which keeps the device at work. Without
+  /// `confidence` only.
+  bool inSeries = false;
   std::vector<ToleranceRule> tolerances = {};
   /// Hardware counters to read, by their names (device::Device::startCounters()): in launches of
   /// their own, after the measured ones.
@@ -158,8 +161,8 @@ Configuration configurationFromJson(const std::string& json);
 /// Keys: "iterations", "warmup", "timeout" (seconds), "tolerances" (list of texts as
 /// parseToleranceRule() reads, or objects {"region","type","kind","threshold","norm","nan"}),
 /// "want_ir", "want_assembly", "use_cache", "cold_cache", "confidence", "min_iterations",
-/// "max_iterations", "time_budget" (seconds), "stop_above_ns", "classify_wrong", "counters" (list
-/// of names). All optional.
+/// "max_iterations", "time_budget" (seconds), "stop_above_ns", "classify_wrong", "in_series",
+/// "counters" (list of names). All optional.
 /// \throws Error{InvalidArgument}
 Options optionsFromJson(const std::string& json);
 /// "exact", "within_tolerance", "nondeterministic", "unreproducible", "few_ulp", "wrong", "failed".

@@ -65,6 +65,9 @@ class Measuring:
     wrong, and not measured.
     """
 
+    in_series: bool = False
+    """Without `confidence`: queue launches of short kernels in a row, which keeps a GPU at work."""
+
     counters: tuple[str, ...] = ()
     """Hardware counters to read, in launches of their own behind the measured ones; each as
     `is_counter` says."""

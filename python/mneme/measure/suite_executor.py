@@ -216,7 +216,9 @@ class SuiteExecutor:
             iterations=iterations or self._options.iterations,
             warmup=self._options.warmup,
             tolerances=self._options.tolerances,
-            measuring=Measuring(cold_cache=is_cold, counters=self._options.counters),
+            measuring=Measuring(
+                cold_cache=is_cold, in_series=True, counters=self._options.counters
+            ),
         )
         task = Task(message=(launch, config.launch_text(), options))
         self._loop.call_soon_threadsafe(self._processes[device].ask, task)

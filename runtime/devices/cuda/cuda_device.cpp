@@ -51,6 +51,34 @@ uint64_t CudaDevice::elapsedNs(const LaunchShape& shape) {
   return GpuDevice::elapsedNs(shape);
 }
 
+/// Only CUPTI knows the time of each kernel among others.
+std::vector<uint64_t> CudaDevice::launchSeries(Module& module, const LaunchShape& shape,
+                                               void* const* args, double timeoutSeconds,
+                                               uint32_t count,
+                                               const std::function<void()>& restore) {
+  if (!cupti_ || isCounting_ || !canSeries_)
+    return Device::launchSeries(module, shape, args, timeoutSeconds, count, restore);
+  context_->requireUsable();
+  auto& kernel = static_cast<gpu::LoadedKernel&>(module);
+  const ContextScope scope = context_->use();
+  prepareLaunch(kernel, shape);
+  cupti_->startSeries(context_->device());
+  for (uint32_t i = 0; i < count; ++i) {
+    restore();
+    startLaunch(kernel, shape, args);
+  }
+  context_->check(context_->shared().recordEvent(end_.raw(), context_->stream()),
+                  "stopping the timer");
+  waitForKernel(kernel.kernel(), timeoutSeconds * count);
+  if (auto times = cupti_->seriesNs(shape, count))
+    return *std::move(times);
+  canSeries_ = false;
+  log(LogLevel::Info,
+      "CUPTI left no record of each kernel in a row; from here on kernels are waited "
+      "for one by one");
+  return Device::launchSeries(module, shape, args, timeoutSeconds, count, restore);
+}
+
 /// Counters are read while CUPTI records no kernels.
 class CudaDevice::Counting final : public CounterPasses {
 public:

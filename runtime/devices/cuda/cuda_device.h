@@ -15,6 +15,9 @@ public:
 
   std::unique_ptr<Module> load(std::span<const std::byte> image, const std::string& kernel,
                                std::span<const GlobalPlacement> placements) override;
+  std::vector<uint64_t> launchSeries(Module& module, const LaunchShape& shape, void* const* args,
+                                     double timeoutSeconds, uint32_t count,
+                                     const std::function<void()>& restore) override;
   std::unique_ptr<CounterPasses> startCounters(const std::vector<std::string>& names) override;
   const char* timerName() const override;
 
@@ -31,6 +34,7 @@ private:
   Cupti* cupti_; ///< null when times come from events
   std::unique_ptr<CounterPlan> counterPlan_;
   bool isCounting_ = false;
+  bool canSeries_ = true;
 };
 
 } // namespace mneme::device::cuda

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "runtime/devices/cuda/driver_types.h"
 #include "runtime/devices/device.h"
@@ -27,6 +28,13 @@ public:
   /// record of it exists.
   std::optional<uint64_t> lastKernelNs(CUdevice device, const LaunchShape& shape) noexcept;
 
+  /// From here on every kernel on `device` is remembered, for seriesNs().
+  void startSeries(CUdevice device);
+  /// Returns the times of the `count` kernels since startSeries(), in their order, and forgets
+  /// them. mneme's own do not count. All must be complete. Returns none if there are more or
+  /// fewer records, or if one is of another shape.
+  std::optional<std::vector<uint64_t>> seriesNs(const LaunchShape& shape, uint32_t count) noexcept;
+
   /// Records no kernels until resume(): recording them and reading counters disturb each other.
   void pause() noexcept;
   /// Returns whether kernels are recorded again.
@@ -41,6 +49,7 @@ private:
     int32_t grid[3] = {};
     int32_t block[3] = {};
     bool isNew = false;
+    bool has(const LaunchShape& shape) const noexcept;
   };
   static constexpr uint32_t maxDevices = 64;
 
@@ -49,11 +58,14 @@ private:
   static void takeBuffer(CUcontext context, uint32_t stream, uint8_t* buffer, size_t sizeBytes,
                          size_t validBytes);
   void note(const uint8_t* record);
+  std::optional<std::vector<uint64_t>> takeSeries(const LaunchShape& shape, uint32_t count);
   std::optional<uint64_t> take(CUdevice device, const LaunchShape& shape);
 
   const CuptiFunctions& functions_;
   std::mutex mutex_;
   Kernel newest_[maxDevices];
+  CUdevice seriesOf_ = -1; ///< the device whose kernels are remembered
+  std::vector<Kernel> series_;
 };
 
 } // namespace mneme::device::cuda

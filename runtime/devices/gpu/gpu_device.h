@@ -67,6 +67,8 @@ protected:
                                 void* const* args);
   /// Returns the time that the last kernel took.
   virtual uint64_t elapsedNs(const LaunchShape& shape);
+  /// Waits until `end_` has passed. \throws as launch()
+  void waitForKernel(const std::string& kernel, double timeoutSeconds);
   /// Returns the total size of all caches between kernels and memory.
   virtual uint64_t cacheBytes() const { return description_.l2CacheBytes; }
 
@@ -79,7 +81,6 @@ private:
   class RestoreFromTable;
   template <typename Action> auto bulk(const Action& action);
   void requireAccess(std::span<const CopyRange> ranges) const;
-  void waitForKernel(const std::string& kernel, double timeoutSeconds);
 
   AddressSpace space_;
   Copies copies_;

@@ -26,6 +26,12 @@ public:
     calls_.emplace_back("launch");
     return ForwardingDevice::launch(module, shape, args, timeoutSeconds);
   }
+  std::vector<uint64_t> launchSeries(device::Module& module, const device::LaunchShape& shape,
+                                     void* const* args, double timeoutSeconds, uint32_t count,
+                                     const std::function<void()>& restore) override {
+    calls_.push_back("series of " + std::to_string(count));
+    return ForwardingDevice::launchSeries(module, shape, args, timeoutSeconds, count, restore);
+  }
   std::unique_ptr<device::CounterPasses>
   startCounters(const std::vector<std::string>& names) override {
     if (names.front() == "forbidden")
@@ -96,4 +102,31 @@ TEST_CASE("counters that cannot be read leave the result as it is") {
 TEST_CASE("without a wish no counters are read") {
   const auto counted = replayCounting({});
   CHECK(std::find(counted.calls.begin(), counted.calls.end(), "begin") == counted.calls.end());
+}
+
+TEST_CASE("launches in a row are restored and measured as others are") {
+  const auto [calls, result] = replayCounting({.iterations = 40, .warmup = 1, .inSeries = true});
+  CHECK(result.resultClass == ResultClass::Exact);
+  CHECK(result.execNs.size() == 41);
+  CHECK(result.iterationsUsed == 40);
+  CHECK(result.launches == 41);
+  CHECK(std::count(calls.begin(), calls.end(), "launch") == 41);
+  CHECK(std::count(calls.begin(), calls.end(), "series of 25") == 1);
+  CHECK(std::count(calls.begin(), calls.end(), "series of 15") == 1);
+  const auto first = std::find(calls.begin(), calls.end(), "series of 25");
+  for (auto call = first + 1; call < first + 51; call += 2) {
+    CHECK(call[0] == "restore");
+    CHECK(call[1] == "launch");
+  }
+}
+
+TEST_CASE("launches that are measured until enough is known are not in a row") {
+  for (const replay::Options& options :
+       {replay::Options{.iterations = 10, .inSeries = false},
+        replay::Options{.iterations = 10, .confidence = 0.5, .inSeries = true},
+        replay::Options{.iterations = 10, .coldCache = true, .inSeries = true}}) {
+    const auto counted = replayCounting(options);
+    CHECK(std::none_of(counted.calls.begin(), counted.calls.end(),
+                       [](const std::string& call) { return call.starts_with("series"); }));
+  }
 }
