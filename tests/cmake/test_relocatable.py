@@ -54,6 +54,25 @@ def test_kernels_have_the_code_of_the_units_they_need(build_tree: Path, tmp_path
     assert len(json.loads(described.read_text())["Modules"]) == 4
 
 
+def test_functions_of_libraries_built_without_mneme_are_named(
+    build_tree: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "strong.cu").write_text(UNITS["strong.cu"])
+    (tmp_path / "main.cu").write_text(
+        "__device__ int weight();\n__global__ void call(int* p) { *p = weight(); }\n"
+        "int main() { int* p; cudaMallocManaged(&p, 4); call<<<1, 1>>>(p);\n"
+        "  return cudaDeviceSynchronize(); }\n"
+    )
+    command = (build_tree / "bin/mneme-nvcc", "-rdc=true", "-arch=sm_90", "-c")
+    for source, instrument in (("strong.cu", "0"), ("main.cu", "1")):
+        done = run_command(*command, source, cwd=tmp_path, MNEME_INSTRUMENT=instrument)
+        assert done.returncode == 0, done.stderr
+    run_command(*command[:-1], "main.o", "strong.o", "-o", "app", cwd=tmp_path)
+    said = run_here(build_tree, "run", "--device", "cpu", "--", tmp_path / "app").stderr
+    assert "calls device function 'weight()', which no code built with mneme defines" in said
+    assert "build the library that defines it with mneme, too" in said
+
+
 @pytest.mark.parametrize(
     ("compiler", "options"),
     [
