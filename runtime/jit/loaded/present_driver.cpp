@@ -76,13 +76,17 @@ public:
   }
 
 private:
-  /// A library's kernel is none of the driver's functions; each knows its own handles only.
+  /// A library's kernel need not be one of the driver's functions.
   CUfunction functionOf(const void* handle) const noexcept {
-    CUfunction function = nullptr;
+    const auto function = static_cast<CUfunction>(const_cast<void*>(handle));
+    int ignored = 0;
+    if (!driver_.cuKernelGetFunction ||
+        driver_.cuFuncGetAttribute(&ignored, CU_FUNC_ATTRIBUTE_NUM_REGS, function) == CUDA_SUCCESS)
+      return function;
+    CUfunction ofKernel = nullptr;
     const auto kernel = static_cast<CUkernel>(const_cast<void*>(handle));
-    const bool isKernel = driver_.cuKernelGetFunction &&
-                          driver_.cuKernelGetFunction(&function, kernel) == CUDA_SUCCESS;
-    return isKernel ? function : static_cast<CUfunction>(const_cast<void*>(handle));
+    const bool isKernel = driver_.cuKernelGetFunction(&ofKernel, kernel) == CUDA_SUCCESS;
+    return isKernel ? ofKernel : function;
   }
 
   const Driver& driver_;
