@@ -162,7 +162,7 @@ private:
         writer_ = std::thread(write);
         return;
       }
-    } catch (const std::exception&) { // no thread to be had: written here
+    } catch (const std::exception&) { // no thread can be started: written here
     }
     write();
   }
@@ -174,7 +174,6 @@ private:
       std::rethrow_exception(std::exchange(failure_, nullptr));
     if (current_ && options_.onWritten)
       options_.onWritten(current_->begin + current_->stored.size());
-    current_.reset();
   }
 
   const UniqueFd& file_;
