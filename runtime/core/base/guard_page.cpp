@@ -3,11 +3,21 @@
 #include <algorithm>
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace mneme {
 namespace {
 
 void* pointerTo(uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
+
+/// Whether memory is mapped a second time, at `to`: an old size of 0 asks for that. The kernel is
+/// asked directly, for UCX, which MPI libraries use, replaces mremap() by a function that knows no
+/// new address.
+bool mapAgain(void* from, uint64_t sizeBytes, void* to) noexcept {
+  const long mapped = syscall(SYS_mremap, from, 0, sizeBytes, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+  return mapped == reinterpret_cast<long>(to);
+}
 
 } // namespace
 
@@ -36,9 +46,7 @@ bool GuardPage::put(uint64_t address, uint64_t sizeBytes, bool isWritable) noexc
   for (uint64_t at = address; at < end;) {
     const uint64_t offset = at % kGuardPageBytes;
     const uint64_t bytes = std::min(kGuardPageBytes - offset, end - at);
-    // An old size of 0 makes a second mapping of the same shared memory.
-    if (mremap(page_ + offset, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pointerTo(at)) ==
-        MAP_FAILED) {
+    if (!mapAgain(page_ + offset, bytes, pointerTo(at))) {
       isRefused_ = true;
       remove(address, sizeBytes);
       return false;
