@@ -419,7 +419,7 @@ void CompileJob::chooseAssembler() {
   assemblerOptions_.insert(assemblerOptions_.end(), wanted.begin(),
                            wanted.end()); // the last counts
   assembler_ = openAssembler(findAssembler());
-  sourcePtx_ = sourcePtxVersion(*module_);
+  sourcePtx_ = std::max(sourcePtxVersion(*module_), options_.ptxVersion);
   if (assembler_) {
     const AssemblerVersion& version = assembler_->version();
     ptxVersion_ = choosePtxVersion(target_.cpu, sourcePtx_, ptxOfCuda(version.major, version.minor),

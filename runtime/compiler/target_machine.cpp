@@ -199,6 +199,7 @@ AotOptions AotOptions::parse(const char* json) {
                    object->getBoolean("vectorize_loops"), object->getBoolean("vectorize_slp")};
   options.ownFunctions = textsOf(object->getArray("own_functions"));
   options.sharedFunctions = sharedFunctionsIn(object->getObject("shared_functions"));
+  options.ptxVersion = unsigned(object->getInteger("ptx_version").value_or(0));
   options.llvmOptions = textsOf(object->getArray("llvm_options"));
   options.assemblerLevel = object->getString("assembler_level").value_or("").str();
   options.assemblerOptions = textsOf(object->getArray("assembler_options"));

@@ -43,6 +43,7 @@ struct AotOptions {
   std::string assemblerLevel;                ///< for ptxas; empty: the level of code generation
   std::vector<std::string> assemblerOptions; ///< unchecked
   std::string triple;                        ///< for modules without one
+  unsigned ptxVersion = 0;                   ///< that the code needs, as of assembler/ptx_version.h
   bool fibersOnly = false;                   ///< CPU: every kernel with barriers runs on fibers
 
   /// Null or empty text gives the defaults. \throws Error{InvalidArgument} if it is not an object.

@@ -1,7 +1,9 @@
 #include "runtime/recorder/compiler_cache.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <string_view>
 #include <system_error>
 
@@ -20,7 +22,9 @@ constexpr uint64_t kMostBytes = 64ull << 20;
 /// Triton cuts longer names of files.
 constexpr size_t kLongestName = 150;
 /// Caches may be on slow disks, and have an entry for each kernel that was ever compiled.
-constexpr std::chrono::seconds kMostTime{2};
+constexpr std::chrono::nanoseconds kMostTime = std::chrono::seconds(2);
+/// What searches that found nothing have taken of it.
+std::atomic<int64_t> spentNs{0};
 
 std::string variable(const char* name) {
   const char* value = environmentValue(name);
@@ -171,6 +175,15 @@ std::string targetIn(std::string_view ptx) {
   return name.starts_with("sm_") ? std::string(name) : "";
 }
 
+/// 87 of ".version 8.7"; 0 if it does not say.
+unsigned versionIn(const std::string& ptx) {
+  unsigned major = 0, minor = 0;
+  const size_t at = ptx.find(".version");
+  const bool isKnown =
+      at != ptx.npos && std::sscanf(ptx.c_str() + at, ".version %2u.%1u", &major, &minor) == 2;
+  return isKnown ? major * 10 + minor : 0;
+}
+
 std::string producerIn(const std::string& metadata) {
   const nlohmann::json json = nlohmann::json::parse(metadata, nullptr, false);
   const auto version = json.is_object() ? json.find("triton_version") : json.end();
@@ -188,6 +201,7 @@ std::optional<CachedCode> readEntry(const fs::path& directory, const std::string
   return CachedCode{.ir = bytesOf(ir),
                     .ptx = std::make_shared<const std::vector<std::byte>>(bytesOf(ptx)),
                     .arch = targetIn(ptx),
+                    .ptxVersion = versionIn(ptx),
                     .producer = producerIn(part(".json")),
                     .args = std::move(*known)};
 }
@@ -237,16 +251,20 @@ std::optional<CachedCode> findCachedCode(const std::vector<fs::path>& caches,
                                          std::span<const std::byte> cubin,
                                          const std::vector<KernelArg>& args) {
   const std::string file = kernel.substr(0, kLongestName);
-  const auto end = std::chrono::steady_clock::now() + kMostTime;
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const auto end = begin + kMostTime - std::chrono::nanoseconds(spentNs.load());
   std::optional<CachedCode> found;
   const auto isThere = [&](const fs::path& directory) {
     if (hasContent(directory / (file + ".cubin"), cubin))
       found = readEntry(directory, file, kernel, args);
-    return found || std::chrono::steady_clock::now() > end;
+    return found || Clock::now() > end;
   };
   for (const fs::path& cache : caches)
-    if (visitDirectories(cache, isThere))
+    if (Clock::now() > end || visitDirectories(cache, isThere))
       break;
+  if (!found)
+    spentNs += std::chrono::nanoseconds(Clock::now() - begin).count();
   return found;
 }
 

@@ -18,8 +18,9 @@ namespace mneme::record {
 struct CachedCode {
   std::vector<std::byte> ir; ///< LLVM IR as text
   std::shared_ptr<const std::vector<std::byte>> ptx;
-  std::string arch;     ///< that the PTX is for: "sm_90a"; empty: it does not say
-  std::string producer; ///< "Triton 3.5.0"
+  std::string arch;        ///< that the PTX is for: "sm_90a"; empty: it does not say
+  unsigned ptxVersion = 0; ///< 87 for ".version 8.7"
+  std::string producer;    ///< "Triton 3.5.0"
   std::vector<KernelArg> args;
 };
 
@@ -28,7 +29,8 @@ struct CachedCode {
 std::vector<std::filesystem::path> compilerCaches();
 
 /// Returns what lies beside a file `<kernel>.cubin` with this content, in a directory of one of
-/// these caches; nothing if there is none, or the IR does not take these arguments.
+/// these caches; nothing if there is none, or the IR does not take these arguments. All searches of
+/// a process that find nothing take two seconds together.
 /// \param args  as the cubin has them
 std::optional<CachedCode> findCachedCode(const std::vector<std::filesystem::path>& caches,
                                          const std::string& kernel,

@@ -350,7 +350,7 @@ void addCompilersCode(const embed::KernelBlob& blob, artifact::KernelRecord& rec
   record.args = std::move(found->args);
   if (found->arch.starts_with(record.arch)) // machine code does not tell its variant
     record.arch = found->arch;
-  record.optionsJson = optionsOfTriton(found->producer);
+  record.optionsJson = optionsOfTriton(found->producer, found->ptxVersion);
   code = {std::move(found->ir)};
 }
 

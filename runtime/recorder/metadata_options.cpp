@@ -31,10 +31,11 @@ std::string withUnrecordedReads(const std::string& optionsJson,
   return options.dump();
 }
 
-std::string optionsOfTriton(const std::string& producer) {
+std::string optionsOfTriton(const std::string& producer, unsigned ptxVersion) {
   // Triton addresses shared memory by 32 bits.
   return nlohmann::json{{"opt_level", "3"},
                         {"llvm_options", nlohmann::json::array({"nvptx-short-ptr=true"})},
+                        {"ptx_version", ptxVersion},
                         {"producer", producer}}
       .dump();
 }

@@ -17,6 +17,7 @@ std::vector<std::string> unrecordedReadsOf(const std::string& metadataJson);
 std::string withUnrecordedReads(const std::string& optionsJson, const std::set<std::string>& reads);
 
 /// Returns options for IR that Triton made and optimised: "Triton 3.5.0".
-std::string optionsOfTriton(const std::string& producer);
+/// `ptxVersion`: 87 for 8.7; 0: unknown.
+std::string optionsOfTriton(const std::string& producer, unsigned ptxVersion);
 
 } // namespace mneme::record

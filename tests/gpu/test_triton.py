@@ -39,7 +39,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert alone.returncode == 0, alone.stderr
     done = mneme(
         *("record", "-rdb", folder / "db", "-mr", "1", "--device", support.DEVICE),
-        *("--kernels", "_kernel$|^triton_", "--", PYTHON, PROGRAM),
+        *("--kernels", f"^({'|'.join(OWN)})$|^triton_", "--", PYTHON, PROGRAM),
         timeout=SECONDS,
         **caches,
     )
@@ -80,7 +80,9 @@ def test_pipelines_of_ours_replay(recording: Path, kernel: str) -> None:
 def test_ptxas_takes_options_and_levels(recording: Path) -> None:
     where = ("replay", recording, "softmax_kernel@1", "--llvm", "ptx", "--device", support.DEVICE)
     for words in (
-        *(("--codegen-opt", "1"), ("--ptxas=--def-load-cache=cg",), ("--max-registers", "24")),
+        ("--codegen-opt", "1"),
+        ("--ptxas=--def-load-cache=cg",),
+        ("--max-registers", "24"),
     ):
         done = mneme(*where, *words)
         assert done.result["result_class"] == "exact", (words, done.stderr)

@@ -104,5 +104,8 @@ def test_ptx_takes_a_limit_of_registers(recorded: tuple[str, Path, Path]) -> Non
     if form == "ptx":
         assert done.result["result_class"] == "exact", done.stderr
         assert 0 < done.result["reg_usage"] <= 32
+        for words in (("--codegen-opt", "0"), ("--ptxas=-dlcm=cg", "--ptxas=--fmad=true")):
+            done = support.replay(record, record_id, *words)
+            assert done.result["result_class"] == "exact", done.stderr
     else:
         assert "'scale' was recorded without IR" in done.stderr

@@ -45,8 +45,8 @@ def _form_searched(options: TuneOptions, record: RecordedExecution) -> str:
     llvms = tuple(options.llvm)
     if "recorded" in llvms and not record.code_form:
         raise InvalidArgument(
-            "code as the program ran it has nothing to search; 'mneme compare --variant "
-            "'own=--llvm recorded'' measures it beside other code"
+            "code as the program ran it has nothing to search; mneme compare --variant "
+            "own='--llvm recorded' measures it beside other code"
         )
     return "ptx" if "ptx" in llvms and record.images else record.code_form
 

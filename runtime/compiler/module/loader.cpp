@@ -38,7 +38,7 @@ std::unique_ptr<llvm::Module> parseText(llvm::StringRef text, const std::string&
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, name);
   llvm::SMDiagnostic diagnostic;
   auto module = llvm::parseIR(buffer->getMemBufferRef(), diagnostic, context);
-  if (!module && text.contains("f0x")) {
+  if (!module) {
     const std::string older = withOlderFloats(text);
     if (older != text)
       return parseText(older, name, context);

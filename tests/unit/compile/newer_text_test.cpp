@@ -14,12 +14,16 @@ define ptx_kernel void @k(ptr %p, ptr %q, float %f, double %d, half %h) {
   %c = fadd half %h, f0x3E00
   %s = fmul <2 x float> splat (float f0x40490FDB), <float 1.0, float f0x40490FDB>
   %v = extractelement <2 x float> %s, i32 0
-  %w = fadd float %v, %a
+  %u = fadd float %v, 1.000000e-07
+  %i = call float @llvm.maxnum.f32(float %u, float -inf)
+  %w = fadd float %i, %a
+  store volatile float +nan(0x3FFFFF), ptr %q
   store volatile float %w, ptr %p, !note !0
   store volatile double %b, ptr %q
   store volatile half %c, ptr %p
   ret void
 }
+declare float @llvm.maxnum.f32(float, float)
 !0 = !{!"float f0x3FB8AA3B"}
 )";
 
@@ -38,6 +42,9 @@ TEST_CASE("floating-point numbers as newer LLVMs write them are read") {
   CHECK(contains(ir, "double %d, 1.5"));
   CHECK(contains(ir, "half %h, 0xH3E00"));
   CHECK(contains(ir, "0x400921FB60000000"));
+  CHECK(contains(ir, "0x3E7AD7F2A0000000")); // the float nearest to 1e-7
+  CHECK(contains(ir, "0xFFF0000000000000"));
+  CHECK(contains(ir, "float 0x7FFFFFFFE0000000"));
 }
 
 TEST_CASE("numbers of types that nobody knows are refused with their line") {

@@ -1,4 +1,6 @@
 // Replaces each call of inline PTX by the IR of its instructions (ptx.h).
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 
@@ -44,9 +46,50 @@ void lowerAssembly(CallInst& call) {
   call.eraseFromParent();
 }
 
+/// llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3, and stmatrix, as inline PTX, whose rules
+/// know them.
+void spellAsPtx(CallInst& call, StringRef name) {
+  const bool isShared = name.consume_back(".p3");
+  name.consume_back(".p0");
+  const auto [words, type] = name.rsplit('.');
+  auto* results = dyn_cast<StructType>(call.getType());
+  const bool isLoad = !call.getType()->isVoidTy();
+  const unsigned count = isLoad ? (results ? results->getNumElements() : 1) : call.arg_size() - 1;
+  std::string registers, constraints;
+  for (unsigned index = 0; index < count; ++index) {
+    registers += (index ? ", $" : "$") + std::to_string(isLoad ? index : index + 1);
+    constraints += isLoad ? "=r," : ",r";
+  }
+  const std::string place = "[$" + std::to_string(isLoad ? count : 0) + "]";
+  const std::string list = "{" + registers + "}";
+  const std::string text = (words + (isShared ? ".shared." : ".") + type + " ").str() +
+                           (isLoad ? list + ", " + place : place + ", " + list) + ";";
+  auto* assembly = InlineAsm::get(call.getFunctionType(), text,
+                                  isLoad ? constraints + "l" : "l" + constraints, true);
+  IRBuilder<> builder(&call);
+  SmallVector<Value*> arguments(call.args());
+  CallInst* spelled = builder.CreateCall(call.getFunctionType(), assembly, arguments);
+  call.replaceAllUsesWith(spelled);
+  call.eraseFromParent();
+}
+
+void spellMatrixMoves(Module& module) {
+  constexpr StringRef kPrefix = "llvm.nvvm.";
+  for (Function& function : module) {
+    StringRef name = function.getName();
+    if (!name.consume_front(kPrefix) ||
+        !(name.starts_with("ldmatrix.") || name.starts_with("stmatrix.")))
+      continue;
+    for (User* user : make_early_inc_range(function.users()))
+      if (auto* call = dyn_cast<CallInst>(user))
+        spellAsPtx(*call, name);
+  }
+}
+
 } // namespace
 
 void lowerInlineAssembly(Module& module) {
+  spellMatrixMoves(module);
   SmallVector<CallInst*> calls;
   for (Function& function : module)
     for (Instruction& instruction : instructions(function))
