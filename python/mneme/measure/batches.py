@@ -137,16 +137,18 @@ class Batches(Generic[Item]):
     def _size(self) -> int:
         if self._whole > 1:
             return self._whole
-        if len(self._ends) < self._remembered:
+        if len(self._ends) < _REMEMBERED:
             return 1
         first, last = self._ends[0], self._ends[-1]
         pace = (self._items - first.items) / max(1e-9, last.when - first.when)
         # A scheduler that cannot keep up makes the pace slow, but no process takes longer.
         taken = self._nanoseconds * 1e-9
         wanted = self._slots * self._items / taken if taken else pace
-        # What one process needs, rounded down: long items go alone. What all need is rounded up.
-        of_one = int(_BATCH_SECONDS * pace / self._processes)
-        of_all = math.ceil(wanted / _TASKS_A_SECOND)
+        # What one process needs, rounded down: long items go alone. What all need, rounded up, is
+        # known before a pace is, unless nobody says how long items take.
+        is_paced = len(self._ends) >= self._remembered
+        of_one = int(_BATCH_SECONDS * pace / self._processes) if is_paced else 1
+        of_all = math.ceil(wanted / _TASKS_A_SECOND) if is_paced or taken else 1
         return max(1, min(_LARGEST, max(of_one, of_all)))
 
     def _size_now(self) -> int:

@@ -21,6 +21,7 @@ from mneme.measure.job_time import seconds_of_job
 from mneme.measure.pool_processes import of_model
 from mneme.measure.ray_pool import ray_pool
 from mneme.measure.sent_recordings import remove_sent
+from mneme.measure.switch_interval import quick_switches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -123,7 +124,7 @@ def seconds_left(pool: Executor | None) -> float | None:
 @contextlib.contextmanager
 def _pool_of(opened: contextlib.AbstractContextManager[Any]) -> Iterator[Any]:
     """Return the pool of a Dask client."""
-    with opened as client:
+    with opened as client, quick_switches():
         try:
             # Nothing is computed twice anyway, and hashing all arguments takes Dask some time.
             yield client.get_executor(pure=False)

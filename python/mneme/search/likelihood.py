@@ -8,7 +8,6 @@ Parameters are treated one by one and have few values, so that counting is suffi
 from __future__ import annotations
 
 import bisect
-import itertools
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -114,11 +113,19 @@ class Likelihood:
         usual = [(seen[value] - counts[value] + even) / (others + _PRIOR) for value in values]
         ratios = [one / other for one, other in zip(likely, usual, strict=True)]
         places = sorted(range(len(values)), key=ratios.__getitem__)
-        sums, below, whole = [], 0.0, sum(likely)
-        for _, alike in itertools.groupby(places, key=ratios.__getitem__):
-            parts = list(itertools.accumulate((likely[one] for one in alike), initial=below))
-            first, last = (min(1.0, one / whole) ** _CANDIDATES for one in (below, parts[-1]))
-            share = (last - first) / (parts[-1] - below)
-            sums += [first + (one - below) * share for one in parts[1:]]
-            below = parts[-1]
+        sums, whole, end = [0.0] * len(places), sum(likely), 0
+        below = first = 0.0
+        while end < len(places):
+            begin, above = end, below
+            ratio = ratios[places[begin]]
+            while end < len(places) and ratios[places[end]] == ratio:
+                above += likely[places[end]]
+                sums[end] = above
+                end += 1
+            last = min(1.0, above / whole) ** _CANDIDATES
+            # Those that are alike share their chance by how often they are drawn.
+            share = (last - first) / (above - below)
+            for at in range(begin, end):
+                sums[at] = first + (sums[at] - below) * share
+            below, first = above, last
         return _Densities(places, sums)
