@@ -231,11 +231,13 @@ def test_a_pool_that_loses_its_workers_ends_the_search(
     monkeypatch.setattr(pool_watch, "PATIENCE_SECONDS", 1.0)
     with dask_cluster(1) as cluster:
         options = options_for(recording, tmp_path / "results", 60, address_of(cluster))
+        killed: list[Any] = []
 
         class Listener(TuneListener):
             def progress(self, *_: Any) -> None:
-                if len(read_trials(tmp_path / "results")) >= 5:
-                    for worker in list(cluster.workers.values()):
+                if len(read_trials(tmp_path / "results")) >= 5 and not killed:
+                    killed.extend(cluster.workers.values())
+                    for worker in killed:  # a nanny that is told twice waits for ever
                         cluster.sync(worker.kill)
 
         session = TuningSession(options, Listener())
