@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib.util
 import json
 import os
 import shutil
@@ -92,7 +91,9 @@ def measure(
         with dask_cluster(scratch, gpus, count) as on:
             yield f"Dask, {count} threads a worker", once("--on", on)
     launcher = shutil.which("mpiexec")
-    if launcher and importlib.util.find_spec("mpi4py"):
+    # The package may be there without the library of an MPI.
+    tried = subprocess.run([sys.executable, "-c", "import mpi4py.MPI"], capture_output=True)  # noqa: PLW1510
+    if launcher and tried.returncode == 0:
         ranks = (launcher, "-n", str(gpus + 1))
         yield "MPI", once("--on", "mpi", before=ranks)
 
