@@ -62,11 +62,11 @@ def _make(folder: Path) -> None:
 
 
 def _record(folder: Path, recording: Path, cache: Path) -> Finished:
-    images = (folder / "cache" / f"ENTRY{n}" / f"{one}.cubin" for n, one in enumerate(KERNELS))
-    return mneme(
-        *("record", "-rdb", recording, "--device", "cpu", "--", folder / "loader", *images),
-        TRITON_CACHE_DIR=str(cache),
-    )
+    words: list[str | Path] = ["record", "-rdb", recording, "--device", "cpu", "--"]
+    words.append(folder / "loader")
+    for number, kernel in enumerate(KERNELS):
+        words.append(folder / "cache" / f"ENTRY{number}" / f"{kernel}.cubin")
+    return mneme(*words, TRITON_CACHE_DIR=str(cache))
 
 
 @pytest.fixture(scope="module")
