@@ -215,6 +215,15 @@ __global__ void descending(int* turn, int* out) {
   }
 }
 
+/// The last thread of the largest block frees the others.
+__global__ void freedByLast(int* flag, int* out) {
+  if (threadIdx.x == 1023)
+    atomicExch(flag, 1);
+  while (loadVolatile(flag) == 0) {
+  }
+  atomicAdd(out, 1);
+}
+
 void run(const void* kernel, const char* name, int blocks, int threads, int expectedOfFirst,
          int which = 0) {
   Buffer<int> flags(blocks * threads + 2), data(blocks * threads), out(blocks * threads);
@@ -260,5 +269,6 @@ int main() {
   run(reinterpret_cast<const void*>(&reversed<0>), "many blocks", 600, kThreads, 600);
   run(reinterpret_cast<const void*>(&gridBarrier<0>), "wide blocks", 20, 1024,
       100 + 200 + 300 + 400 + 500 + 1 + 2 + 3 + 4 + 5, 2);
+  run(reinterpret_cast<const void*>(&freedByLast), "last thread", 1, 1024, 1024);
   return finish("spins");
 }
