@@ -114,6 +114,6 @@ TEST_CASE("record ids are checked") {
   };
   CHECK(code(record, "43") == ErrorCode::NotFound);
   CHECK(code(record.string() + ".not", "") == ErrorCode::NotFound);
-  std::filesystem::remove(directory.path() / ("RecordedIR_" + std::to_string(kStaticHash) + ".bc"));
+  std::filesystem::remove(directory.path() / artifact::KernelRecord::load(record).modules.front());
   CHECK(code(record, "") == ErrorCode::NotFound);
 }
