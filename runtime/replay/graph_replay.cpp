@@ -148,8 +148,8 @@ private:
 
   const Options& options_;
   Result& result_;
+  std::unique_ptr<device::Device> device_; ///< outlives the modules that the steps loaded
   std::vector<std::unique_ptr<OpenStep>> steps_;
-  std::unique_ptr<device::Device> device_;
   std::unique_ptr<MemoryImage> image_;
   std::vector<Label> labels_;
   std::unique_ptr<ElementTypes> types_;

@@ -33,6 +33,14 @@ def test_kernels_in_graphs_are_recorded(case: str, tmp_path: Path) -> None:
     assert {one.result_class for one in replayed} == {"exact"}
 
 
+def test_a_kept_graph_replays_as_a_whole(tmp_path: Path) -> None:
+    record("captured", tmp_path, "--graph")
+    (graph,) = tmp_path.glob("*.graph")
+    done = support.mneme("replay", tmp_path, "--graph", graph.stem, "--device", support.DEVICE)
+    assert done.returncode == 0, done.stderr
+    assert "verified: exact" in done.stderr
+
+
 @pytest.mark.parametrize("name", FILTERS)
 def test_filters_and_limits_hold_in_graphs(name: str, tmp_path: Path) -> None:
     case, options, launches = graph_cases.FILTERS[name]

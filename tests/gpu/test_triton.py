@@ -90,8 +90,10 @@ def test_ptxas_takes_options_and_levels(recording: Path) -> None:
 
 
 def test_an_elementwise_kernel_runs_on_the_cpu_device(recording: Path) -> None:
-    done = mneme("replay", recording, "scale_kernel@1", "--device", "cpu")
-    assert done.result["result_class"] in ("exact", "few_ulp"), done.stderr
+    # Hardware approximates functions otherwise than the CPU device.
+    options = ("--device", "cpu", "--tolerance", "1e-5")
+    done = mneme("replay", recording, "scale_kernel@1", *options)
+    assert done.result["result_class"] in ("exact", "within_tolerance"), done.stderr
 
 
 def test_tune_and_compare(recording: Path, tmp_path: Path) -> None:
