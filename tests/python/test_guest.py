@@ -74,6 +74,22 @@ def test_driver_is_served_but_to_a_runtime_inside_of_the_program(
     assert ("libmneme_cuda_driver.so" in environment["LD_PRELOAD"]) == is_served
 
 
+@pytest.mark.parametrize(
+    ("needed", "is_there"),
+    [("libc.so.6", True), ("libcudart.so.13", False), ("libcurand.so.10", True)],
+)
+def test_libraries_are_served_to_what_a_launcher_starts(
+    prefix: Path, monkeypatch: pytest.MonkeyPatch, needed: str, *, is_there: bool
+) -> None:
+    # mpirun is linked to none of them.
+    (prefix / "lib" / "libmneme_curand.so").touch()
+    names = ("libcudart.so.13", needed) if needed.startswith("libcurand") else (needed,)
+    facts = ElfFacts(is_static=False, needed=names, sections=frozenset())
+    monkeypatch.setattr(guest, "read_elf", lambda _: facts)
+    environment = run_environment({"PATH": "/bin"}, "cpu", "/bin/sh")
+    assert ("libmneme_curand.so" in environment["LD_PRELOAD"]) == is_there
+
+
 def test_record_preloads_the_recorder_first_and_keeps_what_was_there(
     prefix: Path, tmp_path: Path
 ) -> None:

@@ -148,7 +148,9 @@ def _runtimes(device: str, program: Path | None) -> list[Path]:
         names.append(CPU_DRIVER)
     files = with_libraries(program) if program else []
     needed = {name for path in files if (facts := read_elf(path)) for name in facts.needed}
-    names += [ours for name, ours in CPU_STAND_INS.items() if name in needed]
+    # What mpirun, a shell or Python starts may be linked to any of them.
+    starts_others = not any(name.startswith(tuple(DEVICE_BY_RUNTIME)) for name in needed)
+    names += [ours for name, ours in CPU_STAND_INS.items() if starts_others or name in needed]
     found = [prefix() / "lib" / name for name in names]
     return [path for path in found if path.is_file()] or [library(CPU_RUNTIMES[0])]
 
