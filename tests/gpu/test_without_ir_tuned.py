@@ -1,10 +1,13 @@
-"""Tuned kernels without IR in programs that nvcc and CuPy made, whose code they load themselves."""
+"""Tuned kernels without IR in programs that nvcc and CuPy made, whose code they load themselves.
+
+MNEME_TEST_TORCH_PYTHON names a Python that has CuPy, too; else it is python3.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from gpu import support
 from gpu.support import mneme, records, run_command, without_ir
 from mneme.devices import device_limits
 
+PYTHON = os.environ.get("MNEME_TEST_TORCH_PYTHON", "python3")
 NVCC = shutil.which("nvcc")
 FORMS = {"cubin": ("-cubin",), "ptx": ("-ptx",), "fatbin": ("-fatbin",)}
 WITHOUT_VARIABLE = without_ir.KERNEL.replace("__device__ double bias = 0.5;", "").replace(
@@ -174,11 +178,11 @@ def test_what_a_search_found_is_deployed(loader: Path, tmp_path: Path) -> None:
 
 
 def test_a_kernel_of_cupy_is_launched_as_tuned(tmp_path: Path) -> None:
-    if run_command(sys.executable, "-c", "import cupy; cupy.arange(3).sum()").returncode != 0:
+    if run_command(PYTHON, "-c", "import cupy; cupy.arange(3).sum()").returncode != 0:
         pytest.skip("CuPy is not there")
     script = tmp_path / "script.py"
     script.write_text(CUPY)
-    command = (Path(sys.executable), str(script))
+    command = (Path(PYTHON), str(script))
     alone = support.run(*command, CUPY_CACHE_DIR=str(tmp_path / "cache"))
     assert alone.returncode == 0, alone.stderr
     done = mneme(

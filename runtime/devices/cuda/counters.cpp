@@ -1,5 +1,6 @@
 #include "runtime/devices/cuda/counters.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/core/base/error.h"
@@ -153,18 +154,30 @@ void CounterPlan::chooseChip(Context& context, const std::string& gpu) {
     failed(functions_, permitted, "");
   ChipNameParams chip{.device = static_cast<size_t>(context.device())};
   call(functions_, functions_.chipName, chip, "naming the GPU's chip");
-  HostInitializeParams host{.chip = chip.name};
+  host_ = openHost(chip.name);
+  // All at once: of those that are added one by one and need the same counter of the hardware,
+  // CUPTI gives the value of the first to all.
+  if (addTo(host_.get(), rawNames(), names_.size()))
+    return;
+  const auto unknown = std::ranges::find_if(
+      rawNames_, [&](const char*& name) { return !addTo(openHost(chip.name).get(), &name, 1); });
+  if (unknown == rawNames_.end())
+    throw Error(ErrorCode::InvalidArgument, gpu + " cannot read these hardware counters together");
+  throw Error(ErrorCode::InvalidArgument,
+              gpu + " has no hardware counter '" + *unknown +
+                  "'; names are those of 'ncu --query-metrics' with a roll-up behind them, as " +
+                  "dram__bytes.sum");
+}
+
+CounterPlan::Host CounterPlan::openHost(const char* chip) const {
+  HostInitializeParams host{.chip = chip};
   call(functions_, functions_.hostInitialize, host, "looking up those of the GPU");
-  host_.reset(host.host);
-  for (size_t i = 0; i < names_.size(); ++i) {
-    AddMetricsParams metric{.host = host_.get(), .names = rawNames() + i, .count = 1};
-    if (functions_.addMetrics(&metric) != success)
-      throw Error(
-          ErrorCode::InvalidArgument,
-          gpu + " has no hardware counter '" + names_[i] +
-              "'; names are those of 'ncu --query-metrics' with a roll-up behind them, as " +
-              "dram__bytes.sum");
-  }
+  return Host(host.host);
+}
+
+bool CounterPlan::addTo(CounterHost* host, const char** names, size_t count) const noexcept {
+  AddMetricsParams metrics{.host = host, .names = names, .count = count};
+  return functions_.addMetrics(&metrics) == success;
 }
 
 void CounterPlan::makeConfig() {

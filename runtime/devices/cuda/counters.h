@@ -36,13 +36,17 @@ private:
     void operator()(CounterHost* host) const noexcept;
   };
 
+  using Host = std::unique_ptr<CounterHost, Free>;
+
   void chooseChip(Context& context, const std::string& gpu);
+  Host openHost(const char* chip) const;
+  bool addTo(CounterHost* host, const char** names, size_t count) const noexcept;
   void makeConfig();
 
   const CounterFunctions& functions_;
   std::vector<std::string> names_;
   std::vector<const char*> rawNames_;
-  std::unique_ptr<CounterHost, Free> host_;
+  Host host_;
   std::vector<uint8_t> config_;
   size_t passes_ = 0;
 };

@@ -131,6 +131,9 @@ CALL(cuptiProfilerHostDeinitialize, HostDeinitializeParams) {
   return 0;
 }
 CALL(cuptiProfilerHostConfigAddMetrics, AddMetricsParams) {
+  // The real one takes more, and then gives some counters the value of others.
+  if (!params->host->names.empty())
+    return invalidParameter;
   for (size_t i = 0; i < params->count; ++i) {
     if (std::string(params->names[i]).starts_with("no"))
       return invalidParameter;
