@@ -14,7 +14,7 @@
 
 namespace mneme::record {
 
-/// What led to a cubin.
+/// The code that a cubin was made from.
 struct CachedCode {
   std::vector<std::byte> ir; ///< LLVM IR as text
   std::shared_ptr<const std::vector<std::byte>> ptx;
@@ -38,7 +38,7 @@ std::optional<CachedCode> findCachedCode(const std::vector<std::filesystem::path
                                          const std::vector<KernelArg>& args);
 
 /// Returns the arguments of a kernel by its definition in LLVM IR, with names from Triton's own IR,
-/// which lacks those behind them that Triton adds.
+/// which lacks the arguments that Triton appends.
 /// \param args  sizes and alignments; nothing if the IR has other ones
 std::optional<std::vector<KernelArg>> argumentsIn(const std::string& ir,
                                                   const std::string& tritonIr,

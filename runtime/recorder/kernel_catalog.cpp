@@ -336,8 +336,9 @@ artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string&
   return record;
 }
 
-void addCompilersCode(const embed::KernelBlob& blob, artifact::KernelRecord& record,
+void addCompilersCode(const KernelInfo& info, artifact::KernelRecord& record,
                       std::vector<std::vector<std::byte>>& code) {
+  const embed::KernelBlob& blob = *info.blob;
   if (blob.imageForm != "cubin" && blob.imageForm != embed::kCpuForm)
     return;
   std::optional<CachedCode> found =
@@ -350,7 +351,8 @@ void addCompilersCode(const embed::KernelBlob& blob, artifact::KernelRecord& rec
   record.args = std::move(found->args);
   if (found->arch.starts_with(record.arch)) // machine code does not tell its variant
     record.arch = found->arch;
-  record.optionsJson = optionsOfTriton(found->producer, found->ptxVersion);
+  record.optionsJson = withUnrecordedReads(optionsOfTriton(found->producer, found->ptxVersion),
+                                           unrecordedReads(info, record.device));
   code = {std::move(found->ir)};
 }
 

@@ -167,7 +167,7 @@ artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string&
 
 /// If Triton keeps the IR of a cubin, the record becomes one with IR, and has cubin and PTX beside
 /// it; `code` becomes the IR.
-void addCompilersCode(const embed::KernelBlob& blob, artifact::KernelRecord& record,
+void addCompilersCode(const KernelInfo& info, artifact::KernelRecord& record,
                       std::vector<std::vector<std::byte>>& code);
 
 } // namespace mneme::record

@@ -363,7 +363,7 @@ void Session::announce(const KernelInfo& info) {
   record.windowAddress = window.address;
   record.windowBytes = window.sizeBytes;
   std::vector<std::vector<std::byte>> code = recordedCode(info);
-  addCompilersCode(*info.blob, record, code);
+  addCompilersCode(info, record, code);
   writer().addKernel(record, code);
   state.isAnnounced = true;
   if (const std::string reads = warningOfReads(info, record.device); !reads.empty())

@@ -50,8 +50,7 @@ void Session::aliasAskedFor(const void* function, const void* kernel) noexcept {
     const void* first = loaded_.firstHandle(kernel);
     if (!first && mneme_rt_find_kernel(kernel, nullptr, nullptr))
       first = kernel;
-    if (first)
-      loaded_.addAlias(function, first);
+    loaded_.addAlias(function, first);
   } catch (const std::exception& error) {
     note(sentence("a kernel is not recorded when launched through another of its handles: ",
                   error.what()));

@@ -131,15 +131,17 @@ Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
 /// What the program has mapped itself, where this device may use it.
 void Session::addMapped(const MappedMemory& mapped, DeviceAccess& access,
                         std::vector<artifact::Region>& candidates) {
+  bool isElsewhere = false;
   for (const uint64_t address : mapped.pieces()) {
     const auto region = access.memoryAt(address);
     if (!region)
       continue;
     candidates.push_back(*region);
-    if (!MappedMemory::isPlaced(address))
-      note("the program mapped device memory at addresses of its own or the vendor's choice: it is "
-           "recorded where it lies; a replay may not be granted these addresses");
+    isElsewhere |= !MappedMemory::isPlaced(address);
   }
+  if (isElsewhere)
+    note("the program mapped device memory at addresses of its own or the vendor's choice: it is "
+         "recorded where it lies; a replay may not be granted these addresses");
 }
 
 /// Adds the vendor's memory that was allocated without the recorder and that one of `words` points

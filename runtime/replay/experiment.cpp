@@ -158,7 +158,7 @@ uint64_t Experiment::measuredLaunch(bool everything) {
   return result_.execNs.back();
 }
 
-/// Kernels whose launch takes about as long as they do.
+/// Whether the kernel is so short that launching it takes about as long as running it.
 bool Experiment::mayBeInSeries(const MeasuringPlan& plan, bool everything) const {
   return options_.inSeries && options_.confidence == 0 && !options_.coldCache && !everything &&
          !result_.execNs.empty() && result_.execNs.back() < kShortNs &&

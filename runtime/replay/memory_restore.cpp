@@ -165,7 +165,8 @@ void MemoryImage::addDifferences(size_t index, std::vector<UploadPiece>& pieces,
   for (size_t chunk = 0; chunk < wanted.size(); ++chunk) {
     const uint64_t offset = chunk * artifact::kChunkBytes;
     const uint64_t bytes = std::min(artifact::kChunkBytes, sizeBytes - offset);
-    if (wanted[chunk] == present[chunk])
+    // Hashes are those of memory before its addresses are translated.
+    if (wanted[chunk] == present[chunk] && moves_.isEmpty())
       continue;
     if (isZeroChunk(wanted[chunk], bytes))
       add(zeros, site.live + offset, bytes);

@@ -191,7 +191,9 @@ std::vector<device::CompareReport> Verifier::compareAll() {
 /// Which bytes of what is compared, in whole elements, a comparison has to look at.
 std::vector<artifact::ByteRange>
 Verifier::possiblyDifferent(const Compared& compared, const device::CompareRequest& request) const {
-  if (compared.site == kNone || !device::ComparisonByPieces::mayLeaveOutEqual(request))
+  // Hashes are those of memory before its addresses are translated.
+  if (compared.site == kNone || !image_.moves().isEmpty() ||
+      !device::ComparisonByPieces::mayLeaveOutEqual(request))
     return {{0, request.sizeBytes}};
   const Site& site = image_.sites()[compared.site];
   const std::vector<Hash128> expected = image_.expectedHashes(site);

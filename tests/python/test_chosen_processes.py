@@ -24,6 +24,7 @@ from mneme.measure.remote_evaluation import (
     RefusedProcess,
     RemoteSpec,
     UnknownProcess,
+    _plain,
     admit,
     place_here,
 )
@@ -123,6 +124,12 @@ def test_a_process_measures_once_it_was_looked_at(recording: Path) -> None:
     assert evaluate_here(spec, 0, [], b"", {})["results"] == []
 
 
+def sent(microseconds: list[float], number: int) -> dict[str, Any]:
+    """What a process sends of a result; without times it is one that failed."""
+    times = microseconds[min(number, len(microseconds) - 1) :][:1]
+    return _plain(ExperimentResult(exec_time=[int(1000 * one) for one in times]))
+
+
 @pytest.mark.parametrize(
     ("microseconds", "left_out"),
     [
@@ -145,8 +152,7 @@ def test_slow_hosts_are_left_out(
 
     def evaluate(_spec: Any, number: int, *_: Any) -> dict[str, Any]:
         times = microseconds[distributed.get_worker().name]
-        result = ExperimentResult(exec_time=[int(1000 * times[min(number, len(times) - 1)])])
-        return {"host": "node", "results": [result.to_dict()]}
+        return {"host": "node", "results": [sent(times, number)]}
 
     monkeypatch.setattr(slow_processes, "evaluate", evaluate)
     record = find_record(recording)
@@ -204,8 +210,7 @@ def test_a_late_worker_is_compared_on_the_baseline(
 
     def evaluate(_spec: Any, number: int, *_: Any) -> dict[str, Any]:
         times = microseconds[distributed.get_worker().name]
-        result = ExperimentResult(exec_time=[int(1000 * times[min(number, len(times) - 1)])])
-        return {"host": "node", "results": [result.to_dict()]}
+        return {"host": "node", "results": [sent(times, number)]}
 
     monkeypatch.setattr(slow_processes, "evaluate", evaluate)
     record = find_record(recording)

@@ -52,6 +52,7 @@ def test_devices_are_named_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     ("wanted", "sentence"),
     [
         ("gpu:0,gpu:0", "--device names gpu:0 twice"),
+        (" ,", "--device is ' ,', which names no device"),
         ("gpu:0,gpu:9", r"not for all: gpu:0 \(sm_90\), gpu:9 \(sm_80\)"),
     ],
 )

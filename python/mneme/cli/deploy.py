@@ -236,9 +236,9 @@ def _show(plan: Deployment, output: Path, measured: OptimizeResult | None, *, js
             _console.say(f"{one.label or _name_text(one.demangled_name)}: {one.note}")
     # Only what mneme starts has the library that changes launches of code without IR.
     is_loaded = any(one.variant.code_form for one in plan.deployed)
-    by = " by 'mneme run -- PROGRAM'" if is_loaded else ""
+    by = " mneme run -- PROGRAM" if is_loaded else ""
     _console.say(
-        f"wrote '{output}'; run the program{by} with PROTEUS_TUNED_KERNELS={output.resolve()}"
+        f"wrote '{output}'; run the program with PROTEUS_TUNED_KERNELS={output.resolve()}{by}"
     )
 
 

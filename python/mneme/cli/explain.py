@@ -20,7 +20,7 @@ from mneme.cli._recording import (
     chosen_launch,
     words_named,
 )
-from mneme.cli._unused import tell_unused
+from mneme.cli._unused import is_device_asked, tell_unused
 from mneme.kernel_names import names_in_tables
 from mneme.source_place import places_in_tables
 
@@ -163,14 +163,15 @@ def explain(
     words, named = split_words(given, record_database)
     if named or variant:
         tell_unused({"--value": value, "--block": block, "--grid": grid}, "with configurations")
+        tell_unused({"--device": is_device_asked(device) and not measure}, "without --measure")
         launch = chosen_launch(words, record_id)
         why = _compiled(*launch, named, variant or [], arch, timeout)
         if measure:
             why = _measured(why, device)
         _write(why, html, json=json, shows_all=shows_all)
         return
-    only = {"--all": shows_all or None, "--html": html, "--timeout": timeout}
-    only["--measure"] = measure or None
+    only = {"--all": shows_all, "--html": html, "--timeout": timeout}
+    only |= {"--measure": measure, "--device": is_device_asked(device)}
     tell_unused(only, "without a configuration")
     recorded = _recorded(words, record_id, is_named=record_database is not None)
     if words.kernel is None and recorded is None:
@@ -224,10 +225,16 @@ def _compiled(
 
 
 def _measured(why: Why, device: str | None) -> Why:
-    from mneme.devices import choose_device  # noqa: PLC0415 - loads native code
+    from mneme.devices import choose_device, device_limits  # noqa: PLC0415 - loads native code
     from mneme.why import measured  # noqa: PLC0415 - `--help` stays light
 
-    return measured(why, choose_device(device))
+    chosen = choose_device(device)
+    target = device_limits(chosen).target
+    if target.rstrip("a") != why.target.rstrip("a"):  # sm_90a has features of this one GPU
+        _console.say(
+            f"times are those of code for {chosen} ({target}); all else is about {why.target}"
+        )
+    return measured(why, chosen)
 
 
 def _write(why: Why, html: Path | None, *, json: bool, shows_all: bool) -> None:

@@ -261,6 +261,9 @@ def _environment(comparison: Comparison) -> list[tuple[str, str]]:
         ("mneme", str(head["mneme"])),
         ("started", str(head["started"])),
         ("rounds", str(comparison.rounds)),
-        ("launches in a round", f"{identity['iterations']} after {identity['warmup']} others"),
+        (
+            "launches in a round",
+            f"{identity['iterations'] or '5 to 50'} after {identity['warmup']} others",
+        ),
         ("tolerances", ", ".join(identity["tolerances"]) or "none"),
     ]

@@ -144,8 +144,8 @@ class Batches(Generic[Item]):
         # A scheduler that cannot keep up makes the pace slow, but no process takes longer.
         taken = self._nanoseconds * 1e-9
         wanted = self._slots * self._items / taken if taken else pace
-        # What one process needs, rounded down: long items go alone. What all need, rounded up, is
-        # known before a pace is, unless nobody says how long items take.
+        # What one process needs, rounded down: long items go alone. What all need is
+        # rounded up, and known before there is a pace where processes report how long items take.
         is_paced = len(self._ends) >= self._remembered
         of_one = int(_BATCH_SECONDS * pace / self._processes) if is_paced else 1
         of_all = math.ceil(wanted / _TASKS_A_SECOND) if is_paced or taken else 1

@@ -183,9 +183,9 @@ class FuturesReplayExecutor(SubmittingExecutor):
         """Look at the processes of the pool: mneme of this version, the recording, a device.
 
         Those with another model of device than most are left out. What cannot measure is in
-        `left_out`, and warned of. Dask gives it no configurations, and none to workers that join
-        later until they were looked at, too; with other pools a configuration that meets it is
-        tried again in another process.
+        `left_out`, and warned of. Dask gives it no configurations. Workers that join later refuse
+        theirs until they were looked at. A refused configuration is tried again elsewhere, as with
+        other pools one that meets a process which cannot measure.
 
         Raises:
             BackendUnavailable: If no process can measure.

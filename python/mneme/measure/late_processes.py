@@ -1,6 +1,7 @@
-"""Looks at workers that join a Dask cluster after a search began, before they get anything.
+"""Looks at workers that join a Dask cluster after a search began, before they measure anything.
 
-The pool of a search is limited to the workers that can measure; those that join are added to it.
+They refuse what they get until they are admitted. The pool of a search is limited to some workers
+only while there are others that must not measure.
 """
 
 from __future__ import annotations

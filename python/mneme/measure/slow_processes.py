@@ -165,4 +165,5 @@ def _answer(task: Any) -> tuple[str, float]:  # noqa: ANN401 - a future, of Dask
         (result,) = answer["results"]
     except Exception:  # noqa: BLE001 - it fails in the search, too, and is named there
         return "", math.inf
-    return str(answer.get("place", "")), min(result["exec_time"], default=math.inf)
+    # Fields that are as usual are not sent: a result that failed has no times.
+    return str(answer.get("place", "")), min(result.get("exec_time", ()), default=math.inf)

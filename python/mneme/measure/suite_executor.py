@@ -60,6 +60,8 @@ def devices_to_use(wanted: str | None = None) -> list[str]:
     named = wanted or os.environ.get("MNEME_DEVICE", "")
     if named:
         devices = [choose_device(name.strip()) for name in named.split(",") if name.strip()]
+        if not devices:
+            raise InvalidArgument(f"--device is '{named}', which names no device")
         _check_together(devices)
         return devices
     first = choose_device()

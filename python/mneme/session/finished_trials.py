@@ -143,6 +143,11 @@ def attributes(done: CompletedCandidate) -> dict[str, Any]:
         "result": {
             "error": result.error[:500],
             "reg_usage": result.reg_usage,
+            "spill_bytes": result.spill_bytes,
+            "counters": dict(result.counters),
+            "preprocess_ir_time": result.preprocess_ir_time,
+            "opt_time": result.opt_time,
+            "codegen_time": result.codegen_time,
             "obj_size": result.obj_size,
             "image_hash": result.image_hash,
             "stopped_early": result.stopped_early,

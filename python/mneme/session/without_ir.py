@@ -92,14 +92,21 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
     }
     searched = "grid and block"
     if is_ptx:
-        searched = "grid, block, limits of registers and what ptxas takes"
+        of_code = "limits of registers and what ptxas takes"
+        searched = of_code if record.producer else f"grid, block, {of_code}"
         del unchanged["fixed_max_registers"], unchanged["fixed_codegen_opt"]
         if options.fixed_codegen_opt is None and options.codegen_opt_range is None:
             unchanged["codegen_opt_range"] = _LEVELS
         if options.fixed_max_registers is None and options.max_registers_range is None:
             unchanged["max_registers_range"] = _REGISTERS
+    if record.producer:
+        return replace(options, **unchanged), (
+            f"only {searched} are searched; no file of tuned kernels is written: "
+            f"{record.producer} compiles this kernel while its program runs"
+        )
+    level = " (of PTX only with --fixed-codegen-opt 3)" if is_ptx else ""
     return replace(options, **unchanged), (
         f"only {searched} are searched: the code is {form_text(form)} without IR, "
         "so pipelines, constants and launch bounds stay as they are; 'mneme deploy --launch' "
-        "writes what was found for production runs"
+        f"writes what was found for production runs{level}"
     )

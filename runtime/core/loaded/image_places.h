@@ -22,8 +22,8 @@ bool staysInPlace(const void* image) noexcept;
 /// Whether device code lies in a library whose file name has one of these prefixes.
 bool isOfLibrary(const void* image, std::span<const char* const> prefixes) noexcept;
 
-/// Copies what a library of the vendor's has for GPUs of one architecture, next to code for all
-/// others. \throws Error{ArtifactCorrupt, Unsupported}
+/// Copies the code for GPUs of one architecture from a vendor's library that holds code for many.
+/// \throws Error{ArtifactCorrupt, Unsupported}
 embed::CodeImage imageOfVendor(const void* fatBinary, std::string_view architecture);
 
 } // namespace mneme::loaded

@@ -29,6 +29,8 @@ void LoadedModules::addModuleOf(void* library, void* module) {
   const std::unique_lock lock(mutex_);
   if (const auto known = modules_.find(library); known != modules_.end())
     modules_.insert_or_assign(module, std::shared_ptr(known->second));
+  else if (module != library)
+    modules_.erase(module); // the handle was another module's, whose context ended
 }
 
 bool LoadedModules::addKernel(const void* function, void* module, const char* name) {
@@ -63,8 +65,12 @@ const void* LoadedModules::firstHandle(const void* function) const {
 
 void LoadedModules::addAlias(const void* function, const void* kernel) {
   const std::unique_lock lock(mutex_);
-  if (function != kernel)
+  if (!kernel) {
+    aliases_.erase(function);
+    kernels_.erase(function);
+  } else if (function != kernel) {
     aliases_[function] = kernel;
+  }
 }
 
 } // namespace mneme::loaded

@@ -63,7 +63,8 @@ public:
   std::optional<LoadedKernel> find(const void* function) const;
   /// Returns the handle that a kernel is known by, from any of its handles; null if it is unknown.
   const void* firstHandle(const void* function) const;
-  /// Notes another handle of a kernel: one of the program's own, or in a module.
+  /// Notes another handle of a kernel: one of the program's own, or in a module. If `kernel` is
+  /// null, the handle is that of an unknown kernel from now on.
   void addAlias(const void* function, const void* kernel);
 
 private:

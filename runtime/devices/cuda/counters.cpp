@@ -62,7 +62,7 @@ public:
 
   void begin() override {
     const ContextScope scope = context_.use();
-    if (passes_++ > plan_.passes())
+    if (passes_++ >= plan_.passes())
       throw Error(ErrorCode::DeviceFailed,
                   "hardware counters cannot be read: CUPTI wants more than the " +
                       std::to_string(plan_.passes()) + " passes that it announced");

@@ -52,6 +52,22 @@ uint64_t CudaDevice::elapsedNs(const LaunchShape& shape) {
 }
 
 /// Only CUPTI knows the time of each kernel among others.
+namespace {
+
+/// CUPTI remembers each kernel of the device as long as this lives.
+class RememberedSeries {
+public:
+  RememberedSeries(Cupti& cupti, CUdevice device) : cupti_(cupti) { cupti_.startSeries(device); }
+  RememberedSeries(const RememberedSeries&) = delete;
+  RememberedSeries& operator=(const RememberedSeries&) = delete;
+  ~RememberedSeries() { cupti_.endSeries(); }
+
+private:
+  Cupti& cupti_;
+};
+
+} // namespace
+
 std::vector<uint64_t> CudaDevice::launchSeries(Module& module, const LaunchShape& shape,
                                                void* const* args, double timeoutSeconds,
                                                uint32_t count,
@@ -62,15 +78,19 @@ std::vector<uint64_t> CudaDevice::launchSeries(Module& module, const LaunchShape
   auto& kernel = static_cast<gpu::LoadedKernel&>(module);
   const ContextScope scope = context_->use();
   prepareLaunch(kernel, shape);
-  cupti_->startSeries(context_->device());
-  for (uint32_t i = 0; i < count; ++i) {
-    restore();
-    startLaunch(kernel, shape, args);
+  std::optional<std::vector<uint64_t>> times;
+  {
+    const RememberedSeries series(*cupti_, context_->device());
+    for (uint32_t i = 0; i < count; ++i) {
+      restore();
+      startLaunch(kernel, shape, args);
+    }
+    context_->check(context_->shared().recordEvent(end_.raw(), context_->stream()),
+                    "stopping the timer");
+    waitForKernel(kernel.kernel(), timeoutSeconds * count);
+    times = cupti_->seriesNs(shape, count);
   }
-  context_->check(context_->shared().recordEvent(end_.raw(), context_->stream()),
-                  "stopping the timer");
-  waitForKernel(kernel.kernel(), timeoutSeconds * count);
-  if (auto times = cupti_->seriesNs(shape, count))
+  if (times)
     return *std::move(times);
   canSeries_ = false;
   log(LogLevel::Info,

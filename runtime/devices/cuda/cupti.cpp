@@ -135,6 +135,14 @@ void Cupti::startSeries(CUdevice device) {
   seriesOf_ = device < static_cast<CUdevice>(maxDevices) ? device : -1;
 }
 
+void Cupti::endSeries() noexcept {
+  const std::lock_guard lock(mutex_);
+  series_.clear();
+  if (seriesOf_ >= 0)
+    newest_[seriesOf_].isNew = false; // it is one of these
+  seriesOf_ = -1;
+}
+
 std::optional<std::vector<uint64_t>> Cupti::takeSeries(const LaunchShape& shape, uint32_t count) {
   const std::lock_guard lock(mutex_);
   if (series_.size() < count || seriesOf_ < 0)
@@ -164,12 +172,7 @@ std::optional<std::vector<uint64_t>> Cupti::seriesNs(const LaunchShape& shape,
       return times;
   }
   functions_.activityFlushAll(flushForced);
-  auto times = takeSeries(shape, count);
-  const std::lock_guard lock(mutex_);
-  if (seriesOf_ >= 0)
-    newest_[seriesOf_].isNew = false;
-  seriesOf_ = -1;
-  return times;
+  return takeSeries(shape, count);
 }
 
 void Cupti::pause() noexcept {

@@ -30,6 +30,7 @@ public:
 
   /// From here on every kernel on `device` is remembered, for seriesNs().
   void startSeries(CUdevice device);
+  void endSeries() noexcept;
   /// Returns the times of the `count` kernels since startSeries(), in their order, and forgets
   /// them. mneme's own do not count. All must be complete. Returns none if there are more or
   /// fewer records, or if one is of another shape.

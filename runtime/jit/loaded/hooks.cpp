@@ -61,7 +61,7 @@ std::optional<TunedLaunch> planOf(const DriverLaunch& launch) noexcept {
   return engine ? engine->planOf(launch) : std::nullopt;
 }
 
-/// A launch that fails has done nothing: the program's own says what is wrong, if it is.
+/// If the tuned launch fails, nothing has run: the program's own follows, and reports any error.
 template <typename Start> int launchAs(const DriverLaunch& launch, const Start& start) {
   const std::optional<TunedLaunch> plan = planOf(launch);
   const auto own = [&] { return start(const_cast<void*>(launch.function), launch.dims); };

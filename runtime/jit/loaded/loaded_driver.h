@@ -19,7 +19,7 @@ public:
 
   /// Returns the number of the current device; -1 if there is none. Cheap.
   virtual int currentDevice() noexcept = 0;
-  /// Returns what tells the current context from all others, of the past, too; 0 if there is none.
+  /// Returns an id of the current context that is never used again; 0 if there is none.
   virtual uint64_t currentContext() noexcept = 0;
   /// Returns the target of code for a device: "sm_90", "cpu". \throws Error
   virtual std::string target(int device) = 0;

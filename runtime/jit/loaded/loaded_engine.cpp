@@ -127,8 +127,8 @@ void LoadedEngine::forget() noexcept {
 void LoadedEngine::moduleUnloaded(void* module) noexcept {
   if (!hasModules_.load(std::memory_order_relaxed))
     return;
-  modules_.remove(module);
-  forget();
+  if (modules_.remove(module))
+    forget();
 }
 
 void LoadedEngine::moduleAskedFor(void* library, void* module) noexcept {
@@ -155,8 +155,7 @@ void LoadedEngine::aliasAskedFor(const void* function, const void* kernel) noexc
   if (!hasModules_.load(std::memory_order_relaxed))
     return;
   try {
-    if (const void* const first = modules_.firstHandle(kernel))
-      modules_.addAlias(function, first);
+    modules_.addAlias(function, modules_.firstHandle(kernel));
     const std::unique_lock lock(mutex_);
     kernels_.erase(function);
   } catch (const std::exception&) { // no memory, as above
@@ -169,6 +168,14 @@ std::string LoadedEngine::targetOf(int device) {
   if (target.empty())
     target = driver_.target(device);
   return target;
+}
+
+std::shared_ptr<LoadedEngine::ChangedCode> LoadedEngine::changedCodeOf(uint64_t staticHash) {
+  const std::unique_lock lock(mutex_);
+  std::shared_ptr<ChangedCode>& known = changed_[staticHash];
+  if (!known)
+    known = std::make_shared<ChangedCode>();
+  return known;
 }
 
 /// Null if the file has nothing for the kernel's code.
@@ -196,8 +203,10 @@ std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::read(const void* function, i
     for (const tuned::Variant& variant : entry->second.variants)
       if (variant.staticHash == kernel->blob.staticHash && isWhole(variant, kernel->blob.args))
         kernel->variants.push_back(variant);
-    if (!kernel->variants.empty())
+    if (!kernel->variants.empty()) {
+      kernel->changed = changedCodeOf(kernel->blob.staticHash);
       return kernel;
+    }
     if (std::ranges::any_of(entry->second.variants, [&](const tuned::Variant& variant) {
           return variant.staticHash == kernel->blob.staticHash;
         }))
@@ -292,8 +301,8 @@ void* LoadedEngine::changedCode(Kernel& kernel, size_t variant,
   try {
     void* code = nullptr;
     {
-      const std::lock_guard lock(kernel.mutex);
-      const auto [known, isNew] = kernel.changed.try_emplace({context, variant}, nullptr);
+      const std::lock_guard lock(kernel.changed->mutex);
+      const auto [known, isNew] = kernel.changed->code.try_emplace({context, variant}, nullptr);
       if (isNew)
         known->second = makeChanged(kernel, kernel.variants[variant]);
       code = known->second;

@@ -69,10 +69,16 @@ public:
 
   /// Makes all launches happen as the program wrote them. Takes no lock: for children of fork().
   void turnOff() noexcept { isOff_.store(true, std::memory_order_relaxed); }
-  /// At exit: says which kernels of the file no launch was of. Waits for no lock.
+  /// At exit: reports the kernels in the file that no launch used. Waits for no lock.
   void report() noexcept;
 
 private:
+  /// Code with a variant's limit of registers, by context and variant; null: it failed. It stays
+  /// loaded as long as its context, and outlives the program's handles of the kernel.
+  struct ChangedCode {
+    std::mutex mutex;
+    std::map<std::pair<uint64_t, size_t>, void*> code;
+  };
   /// A kernel that the file has, as the program loaded it.
   struct Kernel {
     embed::KernelBlob blob;
@@ -81,9 +87,7 @@ private:
     /// The only one that this handle is valid in; 0: it is a library's.
     uint64_t context = 0;
     std::atomic<bool> isUsed{false}; ///< a launch was changed
-    std::mutex mutex;                ///< guards what follows
-    /// Code with a variant's limit of registers, by context and variant; null: it failed.
-    std::map<std::pair<uint64_t, size_t>, void*> changed;
+    std::shared_ptr<ChangedCode> changed;
   };
 
   bool isWanted(uint64_t contentHash) const;
@@ -93,6 +97,7 @@ private:
   std::optional<std::shared_ptr<Kernel>> findKnown(const void* function) noexcept;
   std::shared_ptr<Kernel> find(const void* function, int device) noexcept;
   std::shared_ptr<Kernel> read(const void* function, int device);
+  std::shared_ptr<ChangedCode> changedCodeOf(uint64_t staticHash);
   std::optional<TunedLaunch> choose(Kernel& kernel, const DriverLaunch& launch, int device);
   /// Null: the program's own code runs.
   void* changedCode(Kernel& kernel, size_t variant, const DriverLaunch& launch) noexcept;
@@ -113,6 +118,7 @@ private:
   std::shared_mutex mutex_; ///< guards the members below
   /// By every handle that was launched; null: not tuned.
   std::unordered_map<const void*, std::shared_ptr<Kernel>> kernels_;
+  std::unordered_map<uint64_t, std::shared_ptr<ChangedCode>> changed_; ///< by static hash
 
   std::mutex toldMutex_; ///< guards the members below
   std::map<int, std::string> targets_;

@@ -67,6 +67,16 @@ MNEME_RECORD_API int cuMulticastCreate(Handle* handle, const void* properties) {
   return status;
 }
 
+/// Every process that takes part calls it, of which only one made the handle.
+MNEME_RECORD_API int cuMulticastAddDevice(Handle handle, int device) {
+  const int status = forward<cuMulticastAddDevice>("cuMulticastAddDevice", handle, device);
+  if (status == 0) {
+    const std::lock_guard lock(multicasts().mutex);
+    multicasts().handles.insert(handle);
+  }
+  return status;
+}
+
 MNEME_RECORD_API int cuMemRelease(Handle handle) {
   {
     const std::lock_guard lock(multicasts().mutex);

@@ -164,6 +164,18 @@ TEST_CASE("handles of one kernel count alike") {
   CHECK(program.launch(&again));
 }
 
+TEST_CASE("a handle that became another kernel's is not tuned") {
+  Program program(fileFor(kPlain, kDims));
+  const char alias = 0, library = 0, unknown = 0;
+  program.engine.aliasAskedFor(&alias, &program.function);
+  CHECK(program.launch(&alias));
+  program.engine.aliasAskedFor(&alias, &unknown);
+  CHECK_FALSE(program.launch(&alias));
+  program.engine.moduleAskedFor(const_cast<char*>(&library), &program.module);
+  program.engine.kernelAskedFor(&program.function, &program.module, "k");
+  CHECK_FALSE(program.launch());
+}
+
 TEST_CASE("other code is not tuned, and that is said at the end") {
   Program program(fileFor(kPlain, kDims, 1));
   CHECK_FALSE(program.launch());
@@ -181,6 +193,14 @@ TEST_CASE("PTX gets another limit of registers, once in each context") {
     CHECK(plan->function == &program.driver.changed);
     CHECK(plan->dims.block.x == 64);
   }
+  // Neither asking again nor other code makes it anew.
+  const char other = 0;
+  for (int time = 0; time < 2; ++time) {
+    program.engine.kernelAskedFor(&program.function, &program.module, "k");
+    program.engine.moduleLoaded(const_cast<char*>(&other), kWithVariable.c_str(),
+                                LoadedEngine::Scope::Context);
+    CHECK(program.launch());
+  }
   REQUIRE(program.driver.loaded.size() == 1);
   CHECK(program.driver.loaded[0].find(".maxnreg 32") != std::string::npos);
   // A library's kernel has one handle for all contexts.
@@ -192,7 +212,7 @@ TEST_CASE("PTX gets another limit of registers, once in each context") {
     program.driver.context = context;
     CHECK(program.launch(&ofLibrary));
   }
-  CHECK(program.driver.loaded.size() == 3);
+  CHECK(program.driver.loaded.size() == 2);
   program.driver.context = 1;
   // The program asked for less than this launch needs.
   program.driver.allowedBytes = 0;
