@@ -105,7 +105,7 @@ std::string whyNothingWasSeen(bool hasSeenAllocations, bool hasSeenModules) {
   if (!facts.holdsDeviceCode && !hasSeenAllocations)
     return "";
   if (facts.holdsDeviceCode && !facts.importsRuntime && !hasSeenAllocations)
-    return staticRuntime();
+    return nothingOfStaticRuntime();
   return hasSeenModules || hasModules() ? "the program launched no kernel; nothing was recorded"
                                         : kNotInstrumented;
 }

@@ -117,6 +117,12 @@ std::string staticRuntime() {
          kSharedRuntimeHint + ")";
 }
 
+std::string nothingOfStaticRuntime() {
+  return std::string("no kernel was seen; the program is linked with the static vendor runtime: if "
+                     "it launched any, link it with the shared one (") +
+         kSharedRuntimeHint + ")";
+}
+
 std::string withCount(const std::string& reason, uint64_t times) {
   return times > 1 ? reason + " (" + std::to_string(times) + " times)" : reason;
 }

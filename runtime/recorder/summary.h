@@ -27,6 +27,8 @@ struct SummaryFacts {
 /// Messages for programs that cannot be recorded.
 extern const char* const kNotInstrumented;
 std::string staticRuntime();
+/// Why nothing was recorded of a program that has the vendor's runtime inside.
+std::string nothingOfStaticRuntime();
 
 /// Returns the lines for the user; empty if no kernel was launched.
 std::vector<std::string> summaryLines(const SummaryFacts& facts);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -32,6 +33,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_arena_is_recorded_and_replayed(
     program: Path, tmp_path: Path, way: str, percent: str
 ) -> None:
+    if percent != "30" and "PYTEST_XDIST_WORKER" in os.environ:
+        pytest.skip("other workers take memory of this device meanwhile")
     alone = run_command(program, way, percent)
     assert alone.returncode == 0, alone.stdout + alone.stderr
     done = support.record(tmp_path, program, way, percent)

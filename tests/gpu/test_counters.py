@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -18,6 +19,12 @@ from mneme.why.standing import COUNTERS, standing_of
 
 BYTES = "dram__bytes.sum"
 INSTRUCTIONS = "sm__inst_executed.sum"
+
+pytestmark = pytest.mark.skipif(
+    IS_GPU and "PYTEST_XDIST_WORKER" in os.environ,
+    reason="one process at a time reads counters of a GPU",
+)
+
 # As many as take several passes.
 MORE = (
     "sm__cycles_elapsed.max",
