@@ -158,7 +158,7 @@ std::optional<OwnCode> ownCode(const artifact::KernelRecord& record,
 
 std::string architectureOn(const std::string& target, const std::string& recorded) {
   const bool hasFeatures = target.starts_with("sm_") && recorded.size() == target.size() + 1 &&
-                           recorded.starts_with(target);
+                           recorded.starts_with(target) && recorded.back() >= 'a';
   return hasFeatures ? recorded : target;
 }
 
@@ -168,10 +168,10 @@ compile::Result recordedBuild(const OwnCode& code, const device::Description& de
   if (const std::string wanted = wantedCode(code.record, configuration, options); !wanted.empty())
     requireIr(code.record, wanted);
   compile::Result result;
-  result.image =
-      configuration.maxRegisters == 0
-          ? code.image
-          : embed::withRegisterLimit(code.image, code.record.kernelName, configuration.maxRegisters);
+  result.image = configuration.maxRegisters == 0
+                     ? code.image
+                     : embed::withRegisterLimit(code.image, code.record.kernelName,
+                                                configuration.maxRegisters);
   nlohmann::json statistics;
   if (configuration.codegenOpt != Configuration().codegenOpt ||
       !configuration.assemblerOptions.empty())

@@ -81,7 +81,7 @@ BAD: list[Any] = [
     {"Mneme": 1},
     {"Mneme": {}},
     ours({}, Version=0),
-    ours({}, Version=3),
+    ours({}, Version=4),
     ours({"StaticHash": "ab"}),
     ours({}, Version=-1),
     ours({}, Version="1"),

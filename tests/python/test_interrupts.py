@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mneme.session.interrupts import interrupts_wait
+from mneme.interrupts import interrupts_wait
 from mneme.session.session import TuneOptions, TuningSession
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, recording

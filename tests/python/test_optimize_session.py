@@ -69,7 +69,7 @@ def test_kernels_without_ir_are_not_tuned_for_nothing(
 ) -> None:
     run = Run(seconds=1.0, code=0, output=b"", error=b"")
     built = AsBuilt(runs=[run, run], profile=times(k=1.0), slowed_by=1.0)
-    bare = SimpleNamespace(kernel_name="k", demangled_name="k", code_form="cubin")
+    bare = SimpleNamespace(kernel_name="k", demangled_name="k", code_form="cubin", producer="")
     monkeypatch.setattr(session, "observe", lambda *_, **__: built)
     monkeypatch.setattr(session.OptimizeSession, "_is_recorded", lambda *_: True)
     monkeypatch.setattr(session, "Recording", lambda _: {1: bare})

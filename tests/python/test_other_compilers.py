@@ -250,8 +250,8 @@ def test_an_interrupted_build_leaves_no_file_and_no_process(
             assert adds.poll() is None
             time.sleep(0.02)
         adds.send_signal(number)
-        adds.communicate(timeout=60)
-    assert adds.returncode == ExitCode.INTERRUPTED
+        said = adds.communicate(timeout=60)[1]
+    assert adds.returncode == ExitCode.INTERRUPTED, said
     assert list(place.iterdir()) == []
     state = Path("/proc") / pid.read_text().strip() / "stat"
     assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from mneme import __version__
 from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
+from mneme.interrupts import interrupts_wait
 from mneme.other_compilers import LIBRARY, VARIABLE, Compiler, compilers_directory, is_compiler
 from mneme.process_groups import signal_group
 
@@ -214,8 +215,24 @@ def _compiler_words(prefix: Path) -> list[str]:
 
 def _run(words: Sequence[str], what: str) -> None:
     """Run a program; when this is left, all that it has started has ended, too."""
+    with contextlib.ExitStack() as stack:
+        with interrupts_wait():  # what has started is known before this is interrupted
+            child = stack.enter_context(_start(words))
+            stack.callback(_end, child)
+        said = list(child.stdout or ())
+        child.wait()
+    if child.returncode != 0:
+        lines = [one.rstrip("\n") for one in said]
+        first = next(
+            (n for n, one in enumerate(lines) if "error" in one.lower()), max(0, len(lines) - 20)
+        )
+        shown = "\n".join(lines[first : first + 20])
+        raise BackendUnavailable(f"the compiler does not {what}:\n{shown}")
+
+
+def _start(words: Sequence[str]) -> subprocess.Popen[str]:
     try:
-        child = subprocess.Popen(
+        return subprocess.Popen(
             words,
             text=True,
             errors="replace",
@@ -227,21 +244,12 @@ def _run(words: Sequence[str], what: str) -> None:
         raise BackendUnavailable(
             f"'{words[0]}' is needed to build a compiler; install it"
         ) from error
-    with child:
-        try:
-            said = list(child.stdout or ())
-            child.wait()
-        finally:
-            signal_group(child, signal.SIGKILL)
-            for _ in child.stdout or ():
-                pass  # until nobody can write any more
-    if child.returncode != 0:
-        lines = [one.rstrip("\n") for one in said]
-        first = next(
-            (n for n, one in enumerate(lines) if "error" in one.lower()), max(0, len(lines) - 20)
-        )
-        shown = "\n".join(lines[first : first + 20])
-        raise BackendUnavailable(f"the compiler does not {what}:\n{shown}")
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    signal_group(child, signal.SIGKILL)
+    for _ in child.stdout or ():
+        pass  # until nobody can write any more
 
 
 def _keep_libraries(build: Path, ready: Path) -> bool:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme.errors import BackendUnavailable, MnemeError
+from mneme.interrupts import interrupts_wait
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.session.events import Progress
-from mneme.session.interrupts import interrupts_wait
 from mneme.session.policy import ends_hangs
 from mneme.session.trials import (
     Candidate,

@@ -107,6 +107,7 @@ TEST_CASE(
   CHECK(architectureOn("sm_90", "sm_90a") == "sm_90a");
   CHECK(architectureOn("sm_100", "sm_90a") == "sm_100");
   CHECK(architectureOn("sm_90", "sm_90") == "sm_90");
+  CHECK(architectureOn("sm_9", "sm_90") == "sm_9");
   CHECK(architectureOn("sm_90", "") == "sm_90");
   CHECK(architectureOn("cpu", "cpu1") == "cpu");
 }
