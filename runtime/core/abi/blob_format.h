@@ -34,7 +34,7 @@ namespace mneme::embed {
 ///                   "functions": true} ],        // device globals the closure refers to
 ///     "shared_bytes": static shared memory in bytes, "max_threads": N or 0, "min_blocks": N or 0,
 ///     "undefined": ["f", ...],                   // device functions to be linked from other units
-///     "offers": ["f", ...],                      // of a unit's blob: what other units may refer to
+///     "offers": ["f", ...],                      // of a unit's blob: what others may need
 ///     "calls_pointers": bool,                    // a function is called through a pointer
 ///     "tables": [ {"name": "...", "size": bytes} ], // then: the unit's constants with functions
 ///     "options": {"fp_contract": "on"|"fast"|"fast-honor-pragmas"|"off", "fast_math": bool,
