@@ -65,6 +65,12 @@ def run(program: Path, *arguments: str, **environment: str) -> Any:
     return mneme("run", "--device", DEVICE, "--", program, *arguments, **environment)
 
 
+def compile_by_nvcc(source: Path, program: Path) -> None:
+    """Build a program for the GPU at hand as users of nvcc do: with its static runtime."""
+    done = run_command("nvcc", "-O2", "-arch=native", source, "-o", program, "-lcuda")
+    assert done.returncode == 0, done.stderr
+
+
 def record(directory: Path, program: Path, *arguments: str, device: str = DEVICE) -> Any:
     """Record a program on the device."""
     return mneme("record", "-rdb", directory, "--device", device, "--", program, *arguments)

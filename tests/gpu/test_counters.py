@@ -108,13 +108,14 @@ def test_the_profiler_of_nvidia_counts_the_same(recording: Callable[[str], Path]
     path, record_id = next(launches(recording("vector_add")))
     done = run_command(
         *(ncu, "--metrics", INSTRUCTIONS, "--csv", "--print-units", "base"),
-        *("-k", "regex:vectorAdd", "-s", "1", "-c", "1"),
+        *("-k", "regex:vectorAdd", "-c", "1"),
         *(sys.executable, "-m", "mneme", "replay", "-rdb", path, "-rid", record_id),
         *("--device", DEVICE, "-it", "1", "--warmup", "0", "default<O3>"),
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
-    if not lines:
-        pytest.skip(f"ncu does not count here: {done.stdout[-400:]} {done.stderr[-400:]}")
+    if "ERR_NVGPUCTRPERM" in done.stdout + done.stderr:
+        pytest.skip("the driver lets only administrators count")
+    assert lines, done.stdout + done.stderr
     (row,) = csv.DictReader(lines)
     assert float(row["Metric Value"].replace(",", "")) == ours
 

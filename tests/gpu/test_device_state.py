@@ -33,9 +33,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place: Path = tmp_path_factory.mktemp("state") / "device_state"
-    source = Path(__file__).with_name("device_state.cu")
-    done = run_command(str(NVCC), "-O2", "-arch=native", source, "-o", place, "-lcuda")
-    assert done.returncode == 0, done.stderr
+    support.compile_by_nvcc(Path(__file__).with_name("device_state.cu"), place)
     return place
 
 

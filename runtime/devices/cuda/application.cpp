@@ -25,6 +25,17 @@ bool hasTiedBlocks(const RuntimeLaunchConfig& config) noexcept {
   return false;
 }
 
+bool mayReplaceKernel(const RuntimeLaunchConfig& config) noexcept {
+  for (unsigned index = 0; config.attributes && index < config.attributeCount; ++index) {
+    const int id = config.attributes[index].id;
+    if (id < CU_LAUNCH_ATTRIBUTE_IGNORE ||
+        id > CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT ||
+        id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+      return false;
+  }
+  return true;
+}
+
 bool allowSharedMemory(const void* handle, size_t sharedBytes) noexcept {
   if (sharedBytes <= kSharedWithoutAsking || sharedBytes > size_t{std::numeric_limits<int>::max()})
     return false;

@@ -46,6 +46,11 @@ static_assert(offsetof(RuntimeLaunchConfig, attributeCount) == offsetof(CUlaunch
 /// Returns whether the blocks of a launch depend on each other: a cooperative launch, or clusters.
 bool hasTiedBlocks(const RuntimeLaunchConfig& config) noexcept;
 
+/// Returns whether another kernel, or other dimensions, may be launched with these attributes: the
+/// driver understands each as the runtime does. Device-updatable nodes hand the program a handle to
+/// the kernel that was launched, so they must have its own.
+bool mayReplaceKernel(const RuntimeLaunchConfig& config) noexcept;
+
 /// Raises the limit of dynamic shared memory for the kernel of a host handle through the program's
 /// CUDA or HIP runtime. Returns false if that is not needed, is refused, or the runtime cannot be
 /// found.

@@ -42,20 +42,6 @@ int noteKernel(int status, const void** function, void* module, const char* name
   return status;
 }
 
-/// What the driver knows of a launch apart from its dimensions is the same in all its forms. A node
-/// that the device updates gives a handle to its kernel back.
-bool isKnown(const RuntimeLaunchConfig& config) noexcept {
-  using namespace device::cuda;
-  for (unsigned index = 0; config.attributes && index < config.attributeCount; ++index) {
-    const int id = config.attributes[index].id;
-    if (id < CU_LAUNCH_ATTRIBUTE_IGNORE ||
-        id > CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT ||
-        id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
-      return false;
-  }
-  return true;
-}
-
 std::optional<TunedLaunch> planOf(const DriverLaunch& launch) noexcept {
   LoadedEngine* const engine = startedEngine();
   return engine ? engine->planOf(launch) : std::nullopt;
@@ -66,6 +52,15 @@ template <typename Start> int launchAs(const DriverLaunch& launch, const Start& 
   const std::optional<TunedLaunch> plan = planOf(launch);
   const auto own = [&] { return start(const_cast<void*>(launch.function), launch.dims); };
   return plan && start(const_cast<void*>(plan->function), plan->dims) == 0 ? 0 : own();
+}
+
+/// `Self` is the driver's function of this name, and `stream` the program's word for it.
+template <auto Self> int launchAs(const char* name, const DriverLaunch& launch, void* stream) {
+  return launchAs(launch, [&](void* kernel, const tuned::Dims& dims) {
+    return forward<Self>(name, kernel, dims.grid.x, dims.grid.y, dims.grid.z, dims.block.x,
+                         dims.block.y, dims.block.z, static_cast<unsigned>(launch.sharedBytes),
+                         stream, launch.args, const_cast<void**>(launch.extra));
+  });
 }
 
 template <typename Start>
@@ -164,34 +159,28 @@ MNEME_PRELOADED_API int cuLaunchKernel(void* function, unsigned gridX, unsigned 
                                        unsigned gridZ, unsigned blockX, unsigned blockY,
                                        unsigned blockZ, unsigned sharedBytes, void* stream,
                                        void** args, void** extra) {
-  const DriverLaunch launch{.function = function,
-                            .dims = {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}},
-                            .sharedBytes = sharedBytes,
-                            .stream = loaded::legacyStream(stream),
-                            .args = args,
-                            .extra = extra};
-  return launchAs(launch, [&](void* kernel, const tuned::Dims& dims) {
-    return forward<cuLaunchKernel>("cuLaunchKernel", kernel, dims.grid.x, dims.grid.y, dims.grid.z,
-                                   dims.block.x, dims.block.y, dims.block.z, sharedBytes, stream,
-                                   args, extra);
-  });
+  return launchAs<cuLaunchKernel>("cuLaunchKernel",
+                                  {.function = function,
+                                   .dims = {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}},
+                                   .sharedBytes = sharedBytes,
+                                   .stream = loaded::legacyStream(stream),
+                                   .args = args,
+                                   .extra = extra},
+                                  stream);
 }
 
 MNEME_PRELOADED_API int cuLaunchKernel_ptsz(void* function, unsigned gridX, unsigned gridY,
                                             unsigned gridZ, unsigned blockX, unsigned blockY,
                                             unsigned blockZ, unsigned sharedBytes, void* stream,
                                             void** args, void** extra) {
-  const DriverLaunch launch{.function = function,
-                            .dims = {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}},
-                            .sharedBytes = sharedBytes,
-                            .stream = loaded::perThreadStream(stream),
-                            .args = args,
-                            .extra = extra};
-  return launchAs(launch, [&](void* kernel, const tuned::Dims& dims) {
-    return forward<cuLaunchKernel_ptsz>("cuLaunchKernel_ptsz", kernel, dims.grid.x, dims.grid.y,
-                                        dims.grid.z, dims.block.x, dims.block.y, dims.block.z,
-                                        sharedBytes, stream, args, extra);
-  });
+  return launchAs<cuLaunchKernel_ptsz>("cuLaunchKernel_ptsz",
+                                       {.function = function,
+                                        .dims = {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}},
+                                        .sharedBytes = sharedBytes,
+                                        .stream = loaded::perThreadStream(stream),
+                                        .args = args,
+                                        .extra = extra},
+                                       stream);
 }
 
 MNEME_PRELOADED_API int cuLaunchKernelEx(const RuntimeLaunchConfig* config, void* function,
@@ -199,7 +188,7 @@ MNEME_PRELOADED_API int cuLaunchKernelEx(const RuntimeLaunchConfig* config, void
   const auto start = [&](const RuntimeLaunchConfig* launched, void* kernel) {
     return forward<cuLaunchKernelEx>("cuLaunchKernelEx", launched, kernel, args, extra);
   };
-  return config && isKnown(*config)
+  return config && device::cuda::mayReplaceKernel(*config)
              ? launchAs(*config, loaded::legacyStream(config->stream), function, args, extra, start)
              : start(config, function);
 }
@@ -209,7 +198,8 @@ MNEME_PRELOADED_API int cuLaunchKernelEx_ptsz(const RuntimeLaunchConfig* config,
   const auto start = [&](const RuntimeLaunchConfig* launched, void* kernel) {
     return forward<cuLaunchKernelEx_ptsz>("cuLaunchKernelEx_ptsz", launched, kernel, args, extra);
   };
-  return config && isKnown(*config) ? launchAs(*config, loaded::perThreadStream(config->stream),
-                                               function, args, extra, start)
-                                    : start(config, function);
+  return config && device::cuda::mayReplaceKernel(*config)
+             ? launchAs(*config, loaded::perThreadStream(config->stream), function, args, extra,
+                        start)
+             : start(config, function);
 }

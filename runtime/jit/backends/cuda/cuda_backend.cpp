@@ -34,19 +34,6 @@ bool streamOf(const mneme_launch& launch, CUstream& stream) noexcept {
   return meant != DefaultStream::Unknown;
 }
 
-/// Whether the driver understands every attribute as the runtime does. A node that the device
-/// updates gives a handle to its kernel back: the program's own kernel must be in it.
-bool areKnown(const RuntimeLaunchConfig& config) noexcept {
-  for (unsigned index = 0; config.attributes && index < config.attributeCount; ++index) {
-    const int id = config.attributes[index].id;
-    if (id < CU_LAUNCH_ATTRIBUTE_IGNORE ||
-        id > CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT ||
-        id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
-      return false;
-  }
-  return true;
-}
-
 /// A launch in the driver's form. Points into itself: neither copied nor moved.
 struct DriverLaunch {
   CUlaunchConfig config;
@@ -67,7 +54,7 @@ struct DriverLaunch {
       config.numAttrs = 1;
     } else if (launch.form == MNEME_LAUNCH_EX) {
       const auto* theirs = static_cast<const RuntimeLaunchConfig*>(launch.config);
-      if (!theirs || !areKnown(*theirs))
+      if (!theirs || !mayReplaceKernel(*theirs))
         return;
       config.attrs = theirs->attributes;
       config.numAttrs = theirs->attributes ? theirs->attributeCount : 0;
