@@ -100,7 +100,7 @@ def test_a_host_without_the_recording_is_sent_it(recording: Path, tmp_path: Path
     hidden = f"mount -t tmpfs none {recording}; export TMPDIR='{scratch}'"
     with dask_nodes(tmp_path, {"node1": "", "node2": hidden}) as (on, _):
         done = tune(recording, tmp_path / "results", "--on", on, *CPU, trials=30)
-        assert not [one for one in scratch.rglob("*") if one.suffix in (".json", ".mneme")]
+        assert not list(scratch.glob("mneme-*"))
     assert done.returncode == 0, done.stderr
     assert "left out" not in done.stderr
     nodes = json.loads((tmp_path / "results" / "summary.json").read_text())["executor"]["nodes"]
@@ -113,7 +113,10 @@ def test_a_host_without_the_recording_is_sent_it(recording: Path, tmp_path: Path
     ("command", "why"),
     [
         ("mount -t tmpfs -o size=4k none $TMPDIR", "which has 0 MiB left; set TMPDIR"),
-        ("chmod 755 $TMPDIR; mkdir $TMPDIR/mneme-0-recordings; chown 1 $TMPDIR/*", "another user"),
+        (
+            "chmod 755 $TMPDIR; mkdir $TMPDIR/mneme-0-recordings-node2; chown 1 $TMPDIR/*",
+            "another user",
+        ),
     ],
     ids=["full", "foreign"],
 )
@@ -143,7 +146,10 @@ def test_a_host_with_a_mneme_of_old_is_left_out(recording: Path, tmp_path: Path)
 
 def test_what_a_killed_host_had_is_measured_by_another(recording: Path, tmp_path: Path) -> None:
     results = tmp_path / "results"
-    with dask_nodes(tmp_path, {"node1": "", "node2": ""}) as (on, pids):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    command = f"export TMPDIR={scratch}"
+    with dask_nodes(tmp_path, {"node1": command, "node2": command}) as (on, pids):
 
         class Listener(TuneListener):
             def progress(self, *_: Any) -> None:
@@ -152,6 +158,8 @@ def test_what_a_killed_host_had_is_measured_by_another(recording: Path, tmp_path
 
         session = TuningSession(options_for(recording, results, 40, on), Listener())
         assert session.run() == 0, session.error
+        left = [one.name for one in scratch.glob("mneme-*")]
+        assert not [one for one in left if not one.startswith("mneme-logs-node2-")], left
     trials = read_trials(results)
     assert len(trials) == 40
     assert not [one.result.error for one in trials if one.result.worker_died]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mneme.bisect.symptom import Symptom
 from mneme.errors import CompileFailed, MnemeError
+from mneme.files.scratch import ScratchDirectory
 from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.measure.compile_apart import compile_apart
 from mneme.measure.compile_record import CompileOptions
@@ -95,7 +95,7 @@ class Probe:
         self._iterations = iterations
         self._timeout = timeout
         self._tolerances = tolerances
-        self._logs = tempfile.TemporaryDirectory(prefix="mneme-bisect-", ignore_cleanup_errors=True)
+        self._logs = ScratchDirectory("bisect")
         self._executor: AsyncReplayExecutor | None = None
         self._answers: dict[tuple[str, int], Answer] = {}
 

@@ -6,13 +6,13 @@ All of it happens in processes of their own: a compiler or kernel that crashes c
 from __future__ import annotations
 
 import statistics
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mneme.devices import choose_device, device_limits
 from mneme.errors import MnemeError
+from mneme.files.scratch import ScratchDirectory
 from mneme.ir.features import code_features
 from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions
 from mneme.mneme_types import ExperimentConfiguration
@@ -65,7 +65,7 @@ class Kernels:
         """As in `--device`."""
         self._target = device_limits(self.device).target
         self._rounds = rounds
-        self._logs = tempfile.TemporaryDirectory(prefix="mneme-gym-", ignore_cleanup_errors=True)
+        self._logs = ScratchDirectory("gym")
         options = SuiteOptions(iterations=iterations, warmup=1, compile_workers=_COMPILERS)
         self._executor = SuiteExecutor([self.device], Path(self._logs.name), options)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-import tempfile
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mneme.devices import choose_device, device_by_number
 from mneme.errors import InvalidArgument, NotFound
+from mneme.files.scratch import ScratchDirectory
 from mneme.measure.compile_pool import PoolSpec, usable_cache_directory
 from mneme.measure.content import Content
 from mneme.measure.engine import Engine
@@ -98,7 +98,7 @@ class AsyncReplayExecutor(SubmittingExecutor):
         logs = _directory(results_db_dir)
         path, found_id = find_instance(record_db, record_id)
         devices = _devices(device, num_workers)
-        self._own_cache: tempfile.TemporaryDirectory[str] | None = None
+        self._own_cache: ScratchDirectory | None = None
         compilers = _compilers(devices) if compile_workers is None else compile_workers
         environment = self._cache_environment() if compilers else {}
         # Pass plugins are compiled with in processes of their own, whose end says which they were.
@@ -271,9 +271,7 @@ class AsyncReplayExecutor(SubmittingExecutor):
         """Return the cache setting for every process; our own directory if there is no cache."""
         directory = usable_cache_directory()
         if directory is None:
-            self._own_cache = tempfile.TemporaryDirectory(
-                prefix="mneme-cache-", ignore_cleanup_errors=True
-            )
+            self._own_cache = ScratchDirectory("cache")
             directory = Path(self._own_cache.name)
         return {"MNEME_CACHE_DIR": str(directory)}
 

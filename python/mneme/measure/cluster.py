@@ -20,7 +20,6 @@ from mneme.measure.job_queue import BATCH_SYSTEMS, check_cluster_options, job_cl
 from mneme.measure.job_time import seconds_of_job
 from mneme.measure.pool_processes import of_model
 from mneme.measure.ray_pool import ray_pool
-from mneme.measure.sent_recordings import remove_sent
 from mneme.measure.switch_interval import quick_switches
 
 if TYPE_CHECKING:
@@ -124,13 +123,15 @@ def seconds_left(pool: Executor | None) -> float | None:
 @contextlib.contextmanager
 def _pool_of(opened: contextlib.AbstractContextManager[Any]) -> Iterator[Any]:
     """Return the pool of a Dask client."""
+    from mneme.measure.remote_evaluation import end_search  # noqa: PLC0415 - opens recordings
+
     with opened as client, quick_switches():
         try:
             # Nothing is computed twice anyway, and hashing all arguments takes Dask some time.
             yield client.get_executor(pure=False)
         finally:
             with contextlib.suppress(Exception):  # the cluster may be gone
-                client.run(remove_sent, client.id)
+                client.run(end_search, client.id)
 
 
 @contextlib.contextmanager

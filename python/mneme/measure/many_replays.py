@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import AddressUnavailable, ArtifactCorrupt, NotFound
+from mneme.files.scratch import ScratchDirectory
 from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.pool_processes import number_of_processes
@@ -53,7 +53,7 @@ def replay_launches(
         BackendUnavailable: If there is no such device, or no process of the pool can measure.
     """
     if pool is None:
-        with tempfile.TemporaryDirectory(prefix="mneme-replays-") as logs:
+        with ScratchDirectory("replays") as logs:
             for record, instance in launches:
                 config = configure(record, instance)
                 with AsyncReplayExecutor(

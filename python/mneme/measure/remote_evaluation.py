@@ -19,8 +19,9 @@ from typing import IO, TYPE_CHECKING, Any
 import mneme
 from mneme.devices import device_by_number, device_limits, list_devices
 from mneme.errors import BackendUnavailable, MnemeError
+from mneme.files.scratch import ScratchDirectory
 from mneme.measure.async_executor import AsyncReplayExecutor
-from mneme.measure.sent_recordings import digest_of, find_sent, sent_name
+from mneme.measure.sent_recordings import digest_of, find_sent, remove_sent, sent_name
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
@@ -38,6 +39,7 @@ __all__ = [
     "UnfitProcess",
     "UnknownProcess",
     "admit",
+    "end_search",
     "evaluate",
     "examine",
     "hold",
@@ -100,12 +102,12 @@ class _Opened:
     """An executor of this process."""
 
     executor: AsyncReplayExecutor
-    logs: tempfile.TemporaryDirectory[str] | None
+    logs: ScratchDirectory | None
     ir: bytes = b""
     users: int = 0
 
-    def close(self) -> None:
-        self.executor.shutdown()
+    def close(self, *, cancel: bool = False) -> None:
+        self.executor.shutdown(cancel=cancel)
         if self.logs is not None:
             self.logs.cleanup()
 
@@ -161,6 +163,16 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
 def admit(sender: str) -> None:
     """Let this process measure for a search, which has looked at it."""
     _this_process().admitted.add(sender)
+
+
+def end_search(sender: str) -> None:
+    """Close what this process has opened for a search, and remove what was sent for it."""
+    process = _this_process()
+    process.admitted.discard(sender)
+    with process.lock:
+        for spec in [one for one in process.opened if one.sender == sender]:
+            process.opened.pop(spec).close(cancel=True)
+    remove_sent(sender)
 
 
 def hold(spec: RemoteSpec, number: int) -> None:
@@ -280,7 +292,7 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
         process.opened.pop(other).close()
     logs = None
     if spec.log_directory is None:
-        logs = tempfile.TemporaryDirectory(prefix="mneme-logs-", ignore_cleanup_errors=True)
+        logs = ScratchDirectory("logs")
     try:
         device = spec.device or _claim_device(process)
         _check_model(spec, device)

@@ -2,13 +2,14 @@
 
 Only what the launch needs is sent, once to each host, in pieces: of snapshots, which launches
 share, the parts with its memory. The rest of these files is a hole there. The host checks what it
-received, and keeps it in its temporary directory (TMPDIR) until the search ends, or the process
-that received it.
+received, and keeps it in its temporary directory (TMPDIR) until the search ends, or the last
+process there that uses it. What killed processes left is removed when the next recording comes.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import os
 import shutil
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument, IoFailed
+from mneme.files.scratch import hold, remove_left
 from mneme.recording.recorded_execution import RecordedExecution
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ __all__ = ["Package", "digest_of", "find_sent", "pack", "remove_sent", "send", "
 _PIECE_BYTES = 8 << 20
 # Snapshots are shared by launches; a launch needs some of them only.
 _SNAPSHOT = ".mneme"
+# By search: a descriptor that keeps other processes from removing what this one uses.
+_held: dict[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +179,9 @@ def _pieces(file: Path, ranges: Iterable[tuple[int, int]]) -> Iterator[list[tupl
 
 def _sender_directory(sender: str) -> Path:
     """Return the directory of a search in this machine's temporary directory; it is the user's."""
-    parent = Path(tempfile.gettempdir()) / f"mneme-{os.getuid()}-recordings"
+    # Hosts may share a file system whose locks they do not share.
+    host = os.uname().nodename.replace("/", "_")
+    parent = Path(tempfile.gettempdir()) / f"mneme-{os.getuid()}-recordings-{host}"
     parent.mkdir(mode=0o700, exist_ok=True)
     if parent.is_symlink() or parent.stat().st_uid != os.getuid():
         raise IoFailed(f"'{parent}' belongs to another user; remove it, or set TMPDIR")
@@ -185,11 +191,21 @@ def _sender_directory(sender: str) -> Path:
 def find_sent(sender: str, name: str, record_file: str) -> Path | None:
     """Return the record file that was sent to this machine; None if none was."""
     file = _sender_directory(sender) / name / Path(record_file).name
+    if file.is_file():
+        _hold(sender)
     return file if file.is_file() else None
+
+
+def _hold(sender: str) -> None:
+    """Keep what a search has sent to this machine while this process lives."""
+    if sender not in _held and (lock := hold(_sender_directory(sender))) >= 0:
+        _held[sender] = lock
+        atexit.register(remove_sent, sender)
 
 
 def _begin(sender: str, name: str, size: int) -> None:
     directory = _sender_directory(sender)
+    remove_left(one for one in directory.parent.iterdir() if one != directory)
     partial = directory / f"{name}.part"
     shutil.rmtree(partial, ignore_errors=True)
     free = shutil.disk_usage(directory.parent).free
@@ -199,7 +215,7 @@ def _begin(sender: str, name: str, size: int) -> None:
             f"{free >> 20} MiB left; set TMPDIR to a place with more"
         )
     partial.mkdir(parents=True)
-    atexit.register(remove_sent, sender)
+    _hold(sender)
 
 
 def _receive(sender: str, name: str, file: str, parts: list[tuple[int, bytes]]) -> None:
@@ -224,5 +240,11 @@ def _finish(sender: str, name: str, files: dict[str, SentFile]) -> None:
 
 
 def remove_sent(sender: str) -> None:
-    """Remove what a search has sent to this machine."""
-    shutil.rmtree(_sender_directory(sender), ignore_errors=True)
+    """Remove what a search has sent to this machine, unless another process uses it still."""
+    lock = _held.pop(sender, -1)
+    if lock >= 0:
+        os.close(lock)
+    directory = _sender_directory(sender)
+    remove_left([directory])
+    with contextlib.suppress(OSError):  # other searches may have sent something
+        directory.parent.rmdir()

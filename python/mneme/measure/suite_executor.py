@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from mneme.devices import choose_device, device_limits, list_devices
 from mneme.errors import InvalidArgument
+from mneme.files.scratch import ScratchDirectory
 from mneme.measure.compile_pool import (
     CompileAnswer,
     CompilePool,
@@ -127,7 +127,7 @@ class SuiteExecutor:
         busy = sum(device != _CPU for device in devices)
         wanted = options.compile_workers
         self.compile_workers = max(1, cores - busy) if wanted is None else wanted
-        self._own_cache: tempfile.TemporaryDirectory[str] | None = None
+        self._own_cache: ScratchDirectory | None = None
         environment = self._cache_environment()
         self._loop = asyncio.new_event_loop()
         spec = PoolSpec(
@@ -255,9 +255,7 @@ class SuiteExecutor:
         """Return the cache setting for every process; our own directory if there is no cache."""
         directory = usable_cache_directory()
         if directory is None:
-            self._own_cache = tempfile.TemporaryDirectory(
-                prefix="mneme-cache-", ignore_cleanup_errors=True
-            )
+            self._own_cache = ScratchDirectory("cache")
             directory = Path(self._own_cache.name)
         return {"MNEME_CACHE_DIR": str(directory)}
 
