@@ -39,7 +39,7 @@ class ScratchDirectory:
         Raises:
             OSError: If the operating system refuses to make it.
         """
-        from multiprocessing.util import Finalize  # noqa: PLC0415 - only whoever makes one needs it
+        from multiprocessing.util import Finalize  # noqa: PLC0415 - slow to import
 
         # Hosts may share a file system whose locks they do not share. What follows the host's name
         # has no "-": another name may begin like it.
