@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, made_once, mneme, records, replay_all, run_command
+from conftest import BUILD, made_once, mneme, optimize, records, replay_all, run_command
 from without_ir_parts import KERNEL, LOADER, SUMS
 
 WRAPPER = BUILD / "bin" / "mneme-cxx"
@@ -184,3 +184,25 @@ def test_damaged_code_and_code_for_other_devices_do_not_run(
     code.write_bytes(code.read_bytes()[:-1] + b"?")
     done = mneme("replay", folder, "scale@1", "--device", "cpu")
     assert "is damaged" in done.stderr
+
+
+def test_optimize_searches_them_and_says_what_stays(made: Path, tmp_path: Path) -> None:
+    where = ("--seed", "1", "--device", "cpu", "-o", tmp_path / "out", "--no-knowledge")
+    program = ("--", made / "loader", made / "scale.cpu")
+    done = optimize(*where, *program, trials=6)
+    assert done.returncode in (0, 1), done.stderr
+    result = json.loads((tmp_path / "out" / "optimize.json").read_text())
+    assert any(
+        one.startswith("scale: only grid and block are searched, because the code is an image for")
+        for one in result["notes"]
+    )
+    (kernel,) = result["kernels"]
+    assert (kernel["demangled_name"], kernel["code_form"]) == ("scale", "cpu")
+    assert kernel["is_searched"], kernel["reason"]
+    if kernel["is_kept"]:  # other dimensions are faster here
+        assert result["use"].split()[1:3] == ["mneme", "run"]
+        tuned = json.loads((tmp_path / "out" / "tuned.json").read_text())
+        (variant,) = tuned["scale"]["Mneme"]["Variants"]
+        assert (variant["CodeForm"], variant["Guards"]) == ("cpu", ["Arch"])
+    else:
+        assert kernel["reason"]

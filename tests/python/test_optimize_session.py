@@ -11,14 +11,19 @@ from typing import Any
 import pytest
 
 from mneme.deploy import Deployment
+from mneme.deploy.tuned_file import TunedKernel, write_tuned_file
+from mneme.deploy.tuned_variant import TunedVariant
 from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound
-from mneme.optimize import as_built, measuring, session
+from mneme.optimize import as_built, bare_code, measuring, session
 from mneme.optimize.application import Run
 from mneme.optimize.as_built import AsBuilt
 from mneme.optimize.events import OptimizeListener
+from mneme.optimize.heavy import Target
 from mneme.optimize.only_writer import only_writer
 from mneme.optimize.options import OptimizeOptions
 from mneme.optimize.profile import KernelTime, Profile
+from mneme.optimize.recompiled import write_recompiled
+from mneme.optimize.result import KernelResult, OptimizeResult
 from mneme.optimize.same_programs import programs_of
 from mneme.report import optimized
 from native_parts import needs_native
@@ -63,22 +68,84 @@ def test_a_kernel_that_was_not_recorded_may_be_anything(
         assert cause in kernel.reason
 
 
+def bare(form: str, *, is_cooperative: bool = False, **more: Any) -> Target:
+    """A launch of a kernel without IR."""
+    named = SimpleNamespace(place="", label="")
+    record: Any = SimpleNamespace(
+        kernel_name="k",
+        demangled_name="k",
+        code_form=form,
+        producer="",
+        is_unoptimized=False,
+        name=named,
+    )
+    instance: Any = SimpleNamespace(is_cooperative=is_cooperative, cluster_dim={})
+    return Target(record=record, instance=instance, weight=1.0, **more)
+
+
 @needs_native
 def test_kernels_without_ir_are_not_tuned_for_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = Run(seconds=1.0, code=0, output=b"", error=b"")
     built = AsBuilt(runs=[run, run], profile=times(k=1.0), slowed_by=1.0)
-    bare = SimpleNamespace(kernel_name="k", demangled_name="k", code_form="cubin", producer="")
+    target = bare("cubin", is_cooperative=True)
     monkeypatch.setattr(session, "observe", lambda *_, **__: built)
     monkeypatch.setattr(session.OptimizeSession, "_is_recorded", lambda *_: True)
-    monkeypatch.setattr(session, "Recording", lambda _: {1: bare})
+    monkeypatch.setattr(session, "Recording", lambda _: {1: target.record})
+    monkeypatch.setattr(session, "choose_targets", lambda *_: [target])
     options = OptimizeOptions(command=("/bin/true",), directory=tmp_path, device="cpu")
     optimizing = session.OptimizeSession(options)
     assert optimizing.run() == 1
-    assert optimizing.result.verdict.startswith("no tuned kernel could be used in the program: it ")
     (kernel,) = optimizing.result.kernels
-    assert "recorded without IR" in kernel.reason
+    assert kernel.reason.startswith(
+        "its code is a cubin without IR, of which only grid and block can change: they stay, "
+        "because blocks of its launches depend on each other; pipelines, constants and"
+    )
+    assert optimizing.result.verdict == f"no kernel could be tuned: {kernel.reason}"
+    assert not optimizing.result.notes
+
+
+def test_what_stays_of_kernels_without_ir_is_told_for_each_form(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bare_code, "why_launch_stays", lambda _: "")
+    told = bare_code.told_of_bare_code([bare("cubin"), bare("cubin"), bare("ptx"), bare("")])
+    stays = "pipelines, constants and launch bounds need a build with"
+    of_ptx = "grid, block, limits of registers and what ptxas takes"
+    assert [one.split(" add_mneme")[0] for one in told] == [
+        f"k: only grid and block are searched, because the code is a cubin without IR; {stays}",
+        f"k: only {of_ptx} are searched, because the code is PTX without IR; {stays}",
+    ]
+    others = "each of its launches has other arguments"
+    assert others in bare_code.why_nothing_to_search(bare("fatbin", may_change_launch=False))
+    assert not bare_code.why_nothing_to_search(bare("ptx", may_change_launch=False))
+    monkeypatch.setattr(bare_code, "why_launch_stays", lambda _: "it left memory as it was")
+    assert "it left memory as" in bare_code.why_nothing_to_search(bare("cubin"))
+
+
+def test_production_runs_of_kernels_without_ir_need_mneme_run(tmp_path: Path) -> None:
+    kernel = KernelResult(name="k", demangled_name="k", share=1.0, code_form="cubin")
+    result = OptimizeResult(
+        command=["./app"],
+        directory=tmp_path,
+        device="cuda:0",
+        tuned_file=Path("/t"),
+        kernels=[kernel],
+    )
+    assert result.use == "PROTEUS_TUNED_KERNELS=/t ./app"  # it is not kept
+    kernel.is_kept = True
+    assert result.use == "PROTEUS_TUNED_KERNELS=/t mneme run -- ./app"
+
+
+def test_kernels_without_ir_are_not_compiled_to_be_slower(tmp_path: Path) -> None:
+    def entry(form: str) -> TunedKernel:
+        return TunedKernel(variants=(TunedVariant(static_hash="00000000000000ab", code_form=form),))
+
+    tuned, output = tmp_path / "tuned.json", tmp_path / "slower.json"
+    write_tuned_file(tuned, {"loaded": entry("cubin"), "built": entry("")})
+    assert write_recompiled(tuned, output) == ("built",)
+    assert set(json.loads(output.read_text())) == {"built"}
 
 
 @needs_native

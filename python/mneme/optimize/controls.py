@@ -87,6 +87,9 @@ class Controls:
         except MnemeError as error:
             self.why_not = str(error)
             return None
+        if not kernels:
+            self.why_not = "no tuned kernel has IR to be compiled from"
+            return None
         if kernels not in self._recompiled:
             in_kernels = self._profile.total_ns * 1e-9
             needed = self._built.seconds + (_SLOWER - 1) * in_kernels + compiling

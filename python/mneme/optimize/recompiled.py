@@ -19,19 +19,23 @@ _SLOWER = TunedVariant(launch_bounds=False, specialize_dims=False, pipeline="def
 
 
 def write_recompiled(tuned: Path, output: Path) -> tuple[str, ...]:
-    """Write a tuned-kernels file with the same kernels, unchanged.
+    """Write a tuned-kernels file with the same kernels, unchanged, except those without IR.
 
     Args:
         tuned: The file with the tried kernels.
         output: Where to write it.
 
     Returns:
-        The kernels, by their names.
+        The kernels, by their names; none: all are without IR.
 
     Raises:
         MnemeError: If a file cannot be read or written.
     """
-    kernels = read_tuned_file(tuned)
+    kernels = {
+        name: kernel
+        for name, kernel in read_tuned_file(tuned).items()
+        if not any(one.code_form for one in kernel.variants)
+    }
     write_tuned_file(
         output,
         {

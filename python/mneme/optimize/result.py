@@ -55,6 +55,8 @@ class KernelResult:
     """Where its body is: "src/advec_mom.cpp:120"; empty if unknown."""
     label: str = ""
     """What the program calls its launches."""
+    code_form: str = ""
+    """What its code is where it has no IR: "cubin", "ptx", "fatbin", "cpu"."""
     launches: int = 0
     """In one run; 0: not known."""
     built_ns: float = 0.0
@@ -117,9 +119,13 @@ class OptimizeResult:
         if self.tuned_file is None:
             return ""
         # Works from any directory, because scripts change it. A program that ran on the CPU device
-        # runs there again.
+        # runs there again. Kernels without IR need a library that `mneme run` preloads.
         file = shlex.quote(str(self.tuned_file.resolve()))
-        start = ["mneme", "run", "--device", "cpu", "--"] if self.device == "cpu" else []
+        start: list[str] = []
+        if self.device == "cpu":
+            start = ["mneme", "run", "--device", "cpu", "--"]
+        elif any(one.is_kept and one.code_form for one in self.kernels):
+            start = ["mneme", "run", "--"]
         return f"PROTEUS_TUNED_KERNELS={file} {shlex.join([*start, *self.command])}"
 
     def to_dict(self) -> dict[str, Any]:

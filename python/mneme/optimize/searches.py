@@ -14,6 +14,7 @@ from mneme.kernel_names import qualified_name
 from mneme.measure.cluster import open_cluster, seconds_left
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.job_time import time_for_search
+from mneme.optimize.bare_code import why_nothing_to_search
 from mneme.optimize.result import KernelResult, Ratio
 from mneme.session.all_launches import directory_name
 from mneme.session.final_round import Gain
@@ -125,7 +126,7 @@ class Searches:
         """
         launches = [(one.record, one.instance) for one in targets]
         self._tolerances = SharedTolerances(self._options.tolerance, launches)
-        pending = [(target, self._result_of(target)) for target in targets]
+        pending = self._searchable(targets)
         if self._is_over:
             for target, kernel in pending:
                 self._take_earlier(target, kernel)
@@ -140,6 +141,17 @@ class Searches:
             if not kernel.directories:
                 kernel.reason = "the budget leaves no time for it"
         return self.go_on(left)
+
+    def _searchable(self, targets: Sequence[Target]) -> list[tuple[Target, KernelResult]]:
+        """Return the launches with their results, without those of which nothing can change."""
+        found = []
+        for target in targets:
+            kernel = self._result_of(target)
+            if why := why_nothing_to_search(target):
+                kernel.reason = kernel.reason or why
+            else:
+                found.append((target, kernel))
+        return found
 
     def _take_earlier(self, target: Target, kernel: KernelResult) -> None:
         directory = self._folder / _place(target)
@@ -204,6 +216,7 @@ class Searches:
         launches = _LAUNCHES_OF_A_TRIAL * target.instance.recorded_ns / 1e9
         longest = math.ceil(max(_PART_OF_A_TRIAL * seconds, launches, _SHORTEST_TRIAL_LIMIT))
         hangs_after = min(float(longest), _LONGEST_TRIAL_LIMIT)
+        has_ir = not target.record.code_form
         return TuneOptions(
             record_database=target.record.path,
             record_id=target.instance.dynamic_hash,
@@ -217,10 +230,10 @@ class Searches:
             compile_timeout=hangs_after,
             times_everything=True,
             space_preset="full",
-            specialize_space="off" if target.fixed_args == () else None,
-            specialized_args=",".join(target.fixed_args or ()) or None,
-            pass_plugins=self._options.pass_plugins,
-            plugin_passes=self._options.plugin_passes,
+            specialize_space="off" if has_ir and target.fixed_args == () else None,
+            specialized_args=(has_ir and ",".join(target.fixed_args or ())) or None,
+            pass_plugins=self._options.pass_plugins if has_ir else (),
+            plugin_passes=self._options.plugin_passes if has_ir else (),
             launch_dim="auto" if target.may_change_launch else "none",
             baseline="program",
             sampler="auto",
@@ -242,6 +255,7 @@ class Searches:
             share=target.weight,
             place=target.record.name.place,
             label=target.record.name.label,
+            code_form=target.record.code_form,
         )
         if seen := self._profile.kernels.get(name):
             kernel.launches = seen.launches

@@ -22,6 +22,7 @@ from mneme.optimize.application import (
     unrecorded_reasons,
 )
 from mneme.optimize.as_built import note_share, observe, unread_input
+from mneme.optimize.bare_code import told_of_bare_code
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import (
     Target,
@@ -63,11 +64,6 @@ _STATE = "optimize.json"
 _UNSEEN = (
     "the recorder saw no launch of it: it is not built with mneme, it is launched in children of "
     "fork() only, or with other dimensions in each run"
-)
-# The reason for one whose code another compiler made.
-_WITHOUT_IR = (
-    "it is recorded without IR, so only its launch can be tuned ('mneme tune', 'mneme deploy "
-    "--launch'); build it with add_mneme() or the compiler wrappers"
 )
 _OF_TRITON = (
     "Triton compiles it while the program runs, where mneme puts no tuned kernels; 'mneme tune' "
@@ -230,9 +226,8 @@ class OptimizeSession:
             reasons = self._record(application, recording, heavy, built)
             publish_own_text(recording / _COMPLETE, json.dumps(programs_of(self.options.command)))
         all_records = list(Recording(recording).values())
-        records = [one for one in all_records if not (one.code_form or one.producer)]
+        records = [one for one in all_records if not one.producer]
         self._refused = refused_launches(reasons)
-        reasons |= {one.demangled_name: _WITHOUT_IR for one in all_records if one.code_form}
         reasons |= {one.demangled_name: _OF_TRITON for one in all_records if one.producer}
         if self.result.device != "cpu" and any(one.is_unoptimized for one in records):
             self._note(UNOPTIMIZED)
@@ -240,7 +235,10 @@ class OptimizeSession:
         for kernel in heavy:
             if kernel.name not in recorded:
                 self.result.kernels.append(_unrecorded(kernel, profile, reasons))
-        return choose_targets(records, profile)
+        targets = choose_targets(records, profile)
+        for sentence in told_of_bare_code(targets):
+            self._note(sentence)
+        return targets
 
     def _record(
         self,
@@ -289,8 +287,6 @@ class OptimizeSession:
                     "the program has to be built with add_mneme() or the compiler wrappers, and "
                     "launch kernels with the same dimensions in each run, in no child of fork()"
                 )
-            if reason == _WITHOUT_IR:
-                return f"no tuned kernel could be used in the program: {reason}"
             return f"none of its kernels could be recorded, so none can be tuned: {reason}"
         if self._refused:
             return f"none of its kernels ran, so none can be tuned: {self._refused}"
