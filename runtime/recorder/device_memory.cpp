@@ -206,10 +206,18 @@ uint64_t Memory::placeMapped(uint64_t sizeBytes, uint64_t alignment) {
   return options_.makeBackend ? mapped_.place(sizeBytes, alignment) : 0;
 }
 
-void Memory::noteMapped(uint64_t address, uint64_t sizeBytes) {
+void Memory::noteMapped(uint64_t address, uint64_t sizeBytes, bool isReadable) {
   const std::unique_lock lock(mutex_);
   hasSeenAllocations_ = true;
-  mapped_.note(address, sizeBytes);
+  if (isReadable)
+    mapped_.note(address, sizeBytes);
+  else
+    mapped_.noteUnreadable(address, sizeBytes);
+}
+
+bool Memory::isUnreadable(uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  return mapped_.isUnreadable(address);
 }
 
 void Memory::forgetMapped(uint64_t address, uint64_t sizeBytes) {

@@ -100,8 +100,9 @@ public:
   std::vector<uint64_t> graphMemory() const; ///< its addresses
   // Memory that the application maps itself: see MappedMemory.
   uint64_t placeMapped(uint64_t sizeBytes, uint64_t alignment);
-  void noteMapped(uint64_t address, uint64_t sizeBytes);
+  void noteMapped(uint64_t address, uint64_t sizeBytes, bool isReadable);
   void forgetMapped(uint64_t address, uint64_t sizeBytes);
+  bool isUnreadable(uint64_t address) const;
   MappedMemory mapped() const;
 
   /// Whether this address is one that allocate() could return.

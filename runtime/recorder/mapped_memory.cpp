@@ -11,6 +11,17 @@ constexpr uint64_t kPlace = 0x700000000000, kPlaceBytes = uint64_t{8} << 40;
 /// Reservations begin at multiples of this, so that each has room around it in a replay.
 constexpr uint64_t kStep = uint64_t{1} << 30;
 
+using Pieces = std::map<uint64_t, uint64_t>;
+
+void forgetIn(Pieces& pieces, uint64_t address, uint64_t sizeBytes) {
+  pieces.erase(pieces.lower_bound(address), pieces.lower_bound(address + sizeBytes));
+}
+
+bool isIn(const Pieces& pieces, uint64_t address) {
+  const auto next = pieces.upper_bound(address);
+  return next != pieces.begin() && address - std::prev(next)->first < std::prev(next)->second;
+}
+
 } // namespace
 
 uint64_t MappedMemory::place(uint64_t sizeBytes, uint64_t alignment) {
@@ -28,14 +39,18 @@ bool MappedMemory::isPlaced(uint64_t address) noexcept { return address - kPlace
 
 void MappedMemory::note(uint64_t address, uint64_t sizeBytes) { pieces_[address] = sizeBytes; }
 
-void MappedMemory::forget(uint64_t address, uint64_t sizeBytes) {
-  pieces_.erase(pieces_.lower_bound(address), pieces_.lower_bound(address + sizeBytes));
+void MappedMemory::noteUnreadable(uint64_t address, uint64_t sizeBytes) {
+  unreadable_[address] = sizeBytes;
 }
 
-bool MappedMemory::contains(uint64_t address) const {
-  const auto next = pieces_.upper_bound(address);
-  return next != pieces_.begin() && address - std::prev(next)->first < std::prev(next)->second;
+void MappedMemory::forget(uint64_t address, uint64_t sizeBytes) {
+  forgetIn(pieces_, address, sizeBytes);
+  forgetIn(unreadable_, address, sizeBytes);
 }
+
+bool MappedMemory::contains(uint64_t address) const { return isIn(pieces_, address); }
+
+bool MappedMemory::isUnreadable(uint64_t address) const { return isIn(unreadable_, address); }
 
 std::vector<uint64_t> MappedMemory::pieces() const {
   std::vector<uint64_t> addresses;

@@ -19,15 +19,19 @@ public:
   static bool isPlaced(uint64_t address) noexcept;
 
   void note(uint64_t address, uint64_t sizeBytes);
+  /// Notes memory that kernels cannot read as other memory, and nobody can copy.
+  void noteUnreadable(uint64_t address, uint64_t sizeBytes);
   /// Forgets the pieces that begin in this range.
   void forget(uint64_t address, uint64_t sizeBytes);
   bool contains(uint64_t address) const;
+  bool isUnreadable(uint64_t address) const;
   std::vector<uint64_t> pieces() const; ///< their addresses
   /// Where one piece ends and another begins: kernels that have one have both.
   std::set<uint64_t> joints() const;
 
 private:
-  std::map<uint64_t, uint64_t> pieces_; ///< address, size
+  std::map<uint64_t, uint64_t> pieces_;     ///< address, size
+  std::map<uint64_t, uint64_t> unreadable_; ///< the same
   uint64_t placedBytes_ = 0;
 };
 

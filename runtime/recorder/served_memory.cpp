@@ -310,9 +310,9 @@ int watchMapping(uint64_t address, size_t bytes, bool isReadable, const Next& ne
   const CallGuard guard;
   const int status = next();
   Session* session = guard.session();
-  if (session && status == 0 && isReadable && session->isActive())
+  if (session && status == 0 && session->isActive())
     guarded(*session, "mapped memory", 0, [&] {
-      session->memory()->noteMapped(address, bytes);
+      session->memory()->noteMapped(address, bytes, isReadable);
       return 0;
     });
   return status;

@@ -149,7 +149,7 @@ void Session::addMapped(const MappedMemory& mapped, DeviceAccess& access,
 void Session::addUnseen(const KernelInfo& info, const std::vector<uint64_t>& words,
                         DeviceAccess& access, std::vector<artifact::Region>& regions) {
   for (const uint64_t word : words) {
-    if (!mayBeAddress(word) || memory_->isPlaced(word))
+    if (!mayBeAddress(word) || memory_->isPlaced(word) || memory_->isUnreadable(word))
       continue;
     std::vector<artifact::Region> found = piecesAround(word, access, regions);
     if (found.empty())

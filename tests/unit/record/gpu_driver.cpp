@@ -126,6 +126,7 @@ FAKE(cuMemGetAddressRange_v2, CUdeviceptr* begin, size_t* size, CUdeviceptr addr
   *size = std::prev(next)->second;
   return CUDA_SUCCESS;
 }
+FAKE(cuMulticastAddDevice, CUmemGenericAllocationHandle, CUdevice) { return CUDA_SUCCESS; }
 FAKE(cuMemFree_v2, CUdeviceptr address) { return free(pointerTo(address)), CUDA_SUCCESS; }
 
 namespace {

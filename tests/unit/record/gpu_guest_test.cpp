@@ -23,6 +23,16 @@ artifact::Snapshot prologueOf(const Run& run, size_t index) {
   return artifact::Snapshot::open(data / instance->second.prologue);
 }
 
+/// How much of what a launch saw lies where reservations of the program are placed.
+uint64_t mappedBytes(const Run& run, size_t index) {
+  uint64_t sizeBytes = 0;
+  const artifact::Snapshot prologue = prologueOf(run, index);
+  for (const artifact::Region& region : prologue.regions())
+    if (region.address >= 0x700000000000 && region.address < 0x780000000000)
+      sizeBytes += region.sizeBytes;
+  return sizeBytes;
+}
+
 /// How many of the recorded launches saw variables the kernel does not name.
 size_t launchesThatReach(const Run& run) {
   size_t count = 0;
@@ -125,15 +135,21 @@ TEST_CASE("memory that a program maps itself is recorded, at addresses that repl
   CHECK(recorded.said.find("where it lies") == std::string::npos);
   size_t seen = 0;
   for (size_t index = 0; index < 5; ++index) {
-    uint64_t mapped = 0;
-    const artifact::Snapshot prologue = prologueOf(recorded, index);
-    for (const artifact::Region& region : prologue.regions())
-      if (region.address >= 0x700000000000 && region.address < 0x780000000000)
-        mapped += region.sizeBytes;
+    const uint64_t mapped = mappedBytes(recorded, index);
     CHECK((mapped == 0 || mapped == 8 << 20));
     seen += mapped != 0;
   }
   CHECK(seen == 2); // given to a kernel, and behind a pointer in memory
+}
+
+TEST_CASE("multicast memory that another process made is in no recording") {
+  const Run recorded = runOnGpu("multicast", true, "MNEME_MAX_RECORDINGS=100");
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == runOnGpu("multicast", false).output);
+  CHECK(recorded.output.find("add 0 map 0") != std::string::npos);
+  REQUIRE(wholeInstances(recorded) >= 3);
+  for (int index = 0; index < wholeInstances(recorded); ++index)
+    CHECK(mappedBytes(recorded, static_cast<size_t>(index)) == 0);
 }
 
 TEST_CASE("memory of a program's own context belongs to no launch of others") {

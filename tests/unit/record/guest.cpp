@@ -123,8 +123,9 @@ template <typename... Args> int ofDriver(const char* name, Args... args) {
 }
 
 /// Memory that the program maps itself, in two pieces side by side, which kernels are given, and
-/// which only a pointer in memory leads to.
-void launchOnMapped(float* data) {
+/// which only a pointer in memory leads to. As multicast memory, its handles stand for memory of
+/// several devices, which another process made.
+void launchOnMapped(float* data, bool isMulticast) {
   using Number = unsigned long long;
   const size_t piece = 4 << 20;
   struct {
@@ -139,6 +140,8 @@ void launchOnMapped(float* data) {
               ofDriver("cuMemAddressReserve", &begin, 2 * piece, size_t{0}, Number{0}, Number{0}));
   for (Number at : {begin, begin + piece}) {
     std::printf("create %d ", ofDriver("cuMemCreate", &handle, piece, &memory, Number{0}));
+    if (isMulticast)
+      std::printf("add %d ", ofDriver("cuMulticastAddDevice", handle, 0));
     std::printf("map %d\n", ofDriver("cuMemMap", at, piece, size_t{0}, handle, Number{0}));
     ofDriver("cuMemRelease", handle);
   }
@@ -219,8 +222,8 @@ int main(int argc, char** argv) {
     launchFromThreads();
   if (mode == "waits" || mode == "waits-unseen")
     launchOneThatWaits(mode == "waits", static_cast<float*>(data));
-  if (mode == "mapped")
-    launchOnMapped(static_cast<float*>(data));
+  if (mode == "mapped" || mode == "multicast")
+    launchOnMapped(static_cast<float*>(data), mode == "multicast");
   if (mode == "own-context")
     launchInOwnContext(static_cast<float*>(data));
   if (mode == "much")

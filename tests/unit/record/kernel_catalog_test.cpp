@@ -1,10 +1,16 @@
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 
 #include "runtime/recorder/kernel_catalog.h"
+#include "runtime/recorder/metadata_options.h"
+#include "tests/unit/base/temporary_directory.h"
 
 namespace mneme::record::test {
 namespace {
@@ -93,6 +99,42 @@ TEST_CASE("what linked code reads and no recording holds is told, textures where
   CHECK(describeKernel(info, "cpu").optionsJson == R"({"opt_level":"3"})");
   info.blob = std::make_shared<const embed::KernelBlob>(blob()); // says nothing
   CHECK(describeKernel(info, "cpu").optionsJson == "");
+}
+
+TEST_CASE("a kernel of Triton keeps what its code reads and no recording holds") {
+  mneme::test::TemporaryDirectory cache;
+  const std::filesystem::path entry = cache.path() / "ABC";
+  std::filesystem::create_directories(entry);
+  const auto write = [&](const char* name, const std::string& text) {
+    std::ofstream(entry / name) << text;
+  };
+  write("k.cubin", "cubin");
+  write("k.llir", "define ptx_kernel void @k(ptr %0, i32 %1) {\n}");
+  write("k.ptx", ".version 8.7\n.target sm_90a\n");
+  write("k.json", R"({"triton_version": "3.5.0"})");
+  setenv("TRITON_CACHE_DIR", cache.path().c_str(), 1);
+
+  embed::KernelBlob triton;
+  triton.kernel = "k";
+  triton.arch = "sm_90";
+  triton.imageForm = "cubin";
+  const auto bytes = std::as_bytes(std::span("cubin", 5));
+  triton.image = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+  triton.args = {{.sizeBytes = 8}, {.sizeBytes = 4}};
+  triton.metadataJson = R"({"options":{"unrecorded_reads":["clocks"]}})";
+  KernelInfo info;
+  info.blob = std::make_shared<const embed::KernelBlob>(std::move(triton));
+  artifact::KernelRecord record = describeKernel(info, "cuda:0");
+  std::vector<std::vector<std::byte>> code = recordedCode(info);
+  addCompilersCode(info, record, code);
+  unsetenv("TRITON_CACHE_DIR");
+
+  REQUIRE(record.images.size() == 2); // it was found
+  CHECK(record.codeForm.empty());
+  CHECK(record.arch == "sm_90a");
+  CHECK(record.optionsJson.find("Triton 3.5.0") != std::string::npos);
+  CHECK(unrecordedReadsOf(R"({"options":)" + record.optionsJson + "}") ==
+        std::vector<std::string>{"clocks"});
 }
 
 TEST_CASE("argument values and pointers are taken as they are") {

@@ -179,6 +179,43 @@ define ptx_kernel void @keep(ptr %block, ptr %out) {
   }
 }
 
+TEST_CASE(
+    "where memory moved, its recorded address is wrong, though it hashes as it was recorded") {
+  const TakenAddresses taken;
+  // Copies the address that it finds in a table.
+  const std::string copy = kHead + R"(
+define ptx_kernel void @copy(ptr %table, ptr %out) {
+  %address = load i64, ptr %table, align 8
+  store i64 %address, ptr %out, align 8
+  ret void
+}
+)";
+  const std::string recorded = std::to_string(taken.begin());
+  RecordingPlan plan{.kernel = "copy", .ir = copy};
+  const Bytes block = bytesOf(std::vector<uint64_t>(2)), address = bytesOfOne(taken.begin());
+  plan.addRegion(taken.begin(), block, block);
+  plan.regions.back().region.kind = artifact::RegionKind::HostPinned;
+  plan.addRegion(kScaleIn, address, address);
+  plan.addRegion(kScaleOut, bytesOfOne(uint64_t{0}), address);
+  plan.addPointer("table", kScaleIn);
+  plan.addPointer("out", kScaleOut);
+  TemporaryDirectory directory;
+  const auto record = writeRecording(directory.path(), plan);
+  const std::string inOutput =
+      edited(copy, "store i64 %address, ptr %out", "store i64 " + recorded + ", ptr %out");
+  const std::string inTable =
+      edited(copy, "  ret void", "  store i64 " + recorded + ", ptr %table, align 8\n  ret void");
+  for (const uint64_t goldenBytes : {UINT64_MAX, uint64_t{0}}) {
+    CAPTURE(goldenBytes);
+    replay::Session session(record, "", "cpu", {.goldenBytesLimit = goldenBytes});
+    for (const std::string& wrong : {inOutput, inTable}) {
+      CHECK(session.run(session.recorded(), {.ir = bytesOfText(wrong)}).resultClass ==
+            ResultClass::Wrong);
+      CHECK(session.run(session.recorded(), {}).resultClass == ResultClass::Exact);
+    }
+  }
+}
+
 TEST_CASE("regions of many chunks, sparse and dense, come back whole") {
   const uint32_t count = 3 << 20;
   RecordingPlan plan = scalePlan(count);
