@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +14,7 @@
 
 #include "runtime/core/base/environment.h"
 #include "runtime/recorder/loaded_symbols.h"
+#include "runtime/recorder/own_references.h"
 
 namespace mneme::record {
 namespace {
@@ -57,6 +59,14 @@ bool namesExport(const dl_phdr_info& info) noexcept {
   return false;
 }
 
+/// CUDA's static runtime names such functions in every program into which it was linked. A program
+/// that shares memory calls it.
+bool isNamedByRuntimeAlone(const dl_phdr_info& program) {
+  const std::optional<bool> refers = refersToOwn(
+      program, [](std::string_view name) { return name.starts_with("cuda") && holdsExport(name); });
+  return refers && !*refers;
+}
+
 bool beginsWithAny(std::string_view file, auto prefixes) noexcept {
   return std::ranges::any_of(prefixes,
                              [&](std::string_view prefix) { return file.starts_with(prefix); });
@@ -81,7 +91,9 @@ int look(dl_phdr_info* info, size_t, void* user) {
   LoadedObject object{info->dlpi_name, !info->dlpi_name || !*info->dlpi_name};
   object.importsExport = importsAny(*info, holdsExport);
   const SharerKind kind = sharerKindOf(object.path);
-  if (object.isProgram || (kind == SharerKind::Parallel && search.hasSeveralProcesses))
+  if (object.isProgram)
+    object.namesExport = namesExport(*info) && !isNamedByRuntimeAlone(*info);
+  else if (kind == SharerKind::Parallel && search.hasSeveralProcesses)
     object.namesExport = namesExport(*info);
   if (!mayShare(object, search.hasSeveralProcesses))
     return 0;

@@ -37,7 +37,8 @@ struct LoadedObject {
   bool isProgram = false;
   /// Whether it has an undefined symbol of a function that exports memory.
   bool importsExport = false;
-  /// Whether its constants contain such a name; determined only where it counts.
+  /// Whether its constants contain such a name, not only as part of a runtime that was linked in;
+  /// determined only where it counts.
   bool namesExport = false;
 };
 

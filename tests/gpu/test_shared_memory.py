@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -72,3 +73,36 @@ def test_processes_share_memory_as_they_do_alone(
     for path, record_id in found:
         replayed = support.replay(path, record_id, "default<O3>")
         assert replayed.returncode == 0, f"{path.name} {record_id}: {replayed.stderr}"
+
+
+SHARES_IF_ASKED = """
+#include <cstdio>
+__global__ void add(int* value) { *value += 41; }
+int main(int count, char**) {
+  int* value; int out = 0;
+  cudaMalloc(&value, 4);
+  cudaMemset(value, 0, 4);
+#ifdef SHARES
+  cudaIpcMemHandle_t handle;
+  if (count > 5) cudaIpcGetMemHandle(&handle, value);
+#endif
+  add<<<1, 1>>>(value);
+  cudaMemcpy(&out, value, 4, cudaMemcpyDeviceToHost);
+  std::printf("%d\\n", out + (count > 5));
+}
+"""
+
+
+@pytest.mark.skipif(not (support.IS_GPU and shutil.which("nvcc")), reason="needs a GPU and nvcc")
+@pytest.mark.parametrize("shares", [False, True])
+def test_the_static_runtime_alone_shares_nothing(shares: bool, tmp_path: Path) -> None:
+    """It names the functions that share memory in every program."""
+    source, program = tmp_path / "program.cu", tmp_path / "program"
+    source.write_text("#define SHARES\n" * shares + SHARES_IF_ASKED)
+    support.compile_by_nvcc(source, program)
+    done = support.record(tmp_path / "db", program)
+    assert (done.returncode, done.stdout) == (0, "41\n"), done.stderr
+    assert "recorded 1 instance of 1 kernel" in done.stderr
+    assert ("may share device memory" in done.stderr) == shares
+    for record, record_id in launches(tmp_path / "db"):
+        assert support.replay(record, record_id).result["result_class"] == "exact"

@@ -109,3 +109,46 @@ def test_ptx_takes_a_limit_of_registers(recorded: tuple[str, Path, Path]) -> Non
             assert done.result["result_class"] == "exact", done.stderr
     else:
         assert "'scale' was recorded without IR" in done.stderr
+
+
+NEIGHBOURS = r"""
+#include <cstdio>
+struct Arrays { float* at[6]; };
+__global__ void sum(Arrays arrays, size_t count, double* total) {
+  double mine = 0;
+  for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+    for (float* array : arrays.at) { mine += array[i]; array[i] += 1; }
+  if (mine != 0) total[blockIdx.x * blockDim.x + threadIdx.x] = mine;
+}
+__global__ void fill(float* array, size_t count, unsigned seed) {
+  for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+    array[i] = float((unsigned(i) * 2654435761u + seed) % 1000);
+}
+int main() {
+  Arrays arrays; double* total; double out[1024];
+  for (size_t megabytes : {3, 200}) {
+    size_t count = megabytes << 18;
+    for (int i = 0; i < 6; ++i) cudaMalloc(&arrays.at[i], count * 4);
+    cudaMalloc(&total, sizeof out);
+    for (int i = 0; i < 6; ++i) fill<<<64, 256>>>(arrays.at[i], count, i);
+    sum<<<4, 256>>>(arrays, count, total);
+    cudaMemcpy(out, total, sizeof out, cudaMemcpyDeviceToHost);
+    double all = 0;
+    for (double one : out) all += one;
+    std::printf("%.0f\n", all);
+  }
+}
+"""
+
+
+def test_allocations_that_the_driver_placed_side_by_side(tmp_path: Path) -> None:
+    """The driver refuses a copy that reaches from one allocation into the next."""
+    (tmp_path / "neighbours.cu").write_text(NEIGHBOURS)
+    support.compile_by_nvcc(tmp_path / "neighbours.cu", tmp_path / "neighbours")
+    alone = support.run(tmp_path / "neighbours")
+    words = ("record", "--kernels", "sum", "--device", support.DEVICE, "-rdb", tmp_path / "db")
+    done = mneme(*words, "--", tmp_path / "neighbours", MNEME_ALLOCATIONS="vendor")
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    assert "recorded 2 instances of 1 kernel (2 launches)" in done.stderr
+    for record, record_id in support.launches(tmp_path / "db"):
+        assert support.replay(record, record_id).result["result_class"] == "exact"

@@ -13,26 +13,21 @@ using bulk::Range;
 namespace {
 
 // Ranges of at least this size go to the vendor's own copy, which leaves the multiprocessors to
-// others; below, one launch for many ranges beats one call for each.
+// others; below, one launch for many ranges beats one call for each. Joined ranges are left to
+// kernels, since they may reach from one allocation into the next, which CUDA's copies refuse.
 constexpr uint64_t vendorCopyBytes = uint64_t{256} << 20;
 
-/// Ranges that continue the one before them joined with it, and without those that copy nothing.
-std::vector<CopyRange> joined(std::span<const CopyRange> ranges) {
-  std::vector<CopyRange> result;
-  for (const CopyRange& range : ranges) {
-    if (range.sizeBytes == 0 || range.destination == range.source)
-      continue;
-    if (!result.empty()) {
-      CopyRange& last = result.back();
-      if (last.destination + last.sizeBytes == range.destination &&
-          last.source + last.sizeBytes == range.source) {
-        last.sizeBytes += range.sizeBytes;
-        continue;
-      }
+/// Adds a range, to the last one if it continues it.
+void addOrJoin(std::vector<Range>& ranges, const CopyRange& range) {
+  if (!ranges.empty()) {
+    Range& last = ranges.back();
+    if (last.first + last.sizeBytes == range.destination &&
+        last.second + last.sizeBytes == range.source) {
+      last.sizeBytes += range.sizeBytes;
+      return;
     }
-    result.push_back(range);
   }
-  return result;
+  ranges.push_back({range.destination, range.source, range.sizeBytes, 0});
 }
 
 } // namespace
@@ -127,12 +122,14 @@ std::vector<uint8_t> BulkOperations::searchPages(std::span<const SearchRequest> 
 CopyPlan::CopyPlan(std::span<const CopyRange> ranges, uint32_t multiprocessors) {
   std::vector<Range> small;
   uint64_t total = 0;
-  for (const CopyRange& range : joined(ranges)) {
+  for (const CopyRange& range : ranges) {
+    if (range.sizeBytes == 0 || range.destination == range.source)
+      continue;
     if (range.sizeBytes >= vendorCopyBytes) {
       large_.push_back(range);
       continue;
     }
-    small.push_back({range.destination, range.source, range.sizeBytes, 0});
+    addOrJoin(small, range);
     total += range.sizeBytes;
   }
   tileBytes_ = bulk::tileBytesFor(total, multiprocessors);

@@ -197,6 +197,38 @@ TEST_CASE("ranges that continue each other are copied as one") {
   CHECK(runner.lastTableBytes == sizeof(mneme::device::bulk::Range));
 }
 
+/// Notes what goes where, and copies nothing.
+class NotingRunner final : public mneme::device::BulkRunner {
+public:
+  void launch(BulkModule, const char*, uint32_t, uint32_t, std::span<void* const>) override {
+    ++launches;
+  }
+  void copyToDevice(uint64_t, const void*, size_t) override {}
+  void copyToHost(void*, uint64_t, size_t) override {}
+  void clear(uint64_t, size_t) override {}
+  void copyOnDevice(uint64_t, uint64_t, size_t sizeBytes) override { copied.push_back(sizeBytes); }
+  uint64_t scratch(size_t) override { return 4096; }
+  uint32_t multiprocessors() const override { return 1; }
+
+  size_t launches = 0;
+  std::vector<size_t> copied;
+};
+
+TEST_CASE("a copy of the vendor never reaches from one allocation into the next") {
+  NotingRunner runner;
+  BulkOperations bulk(runner);
+  constexpr uint64_t source = 1ull << 40, destination = 1ull << 41, size = 200ull << 20;
+  const CopyRange neighbours[] = {{destination, source, size},
+                                  {destination + size, source + size, size}};
+  bulk.restore(neighbours);
+  CHECK(runner.copied.empty());
+  CHECK(runner.launches == 1);
+  const CopyRange large[] = {{destination, source, 2 * size},
+                             {destination + 2 * size, source + 2 * size, 2 * size}};
+  bulk.restore(large);
+  CHECK(runner.copied == std::vector<size_t>{2 * size, 2 * size});
+}
+
 TEST_CASE("nothing to do starts nothing") {
   test::CpuRunner runner;
   BulkOperations bulk(runner);

@@ -1,10 +1,49 @@
 #include <doctest/doctest.h>
 
-#include <dlfcn.h>
+#include <optional>
+#include <string_view>
 
+#include <dlfcn.h>
+#include <link.h>
+
+#include "runtime/recorder/own_references.h"
 #include "runtime/recorder/sharing.h"
 
+// Functions as of a library that was linked in whole.
+extern "C" {
+[[gnu::used, gnu::noinline]] void mnemeTestNeverCalled() { asm volatile(""); }
+[[gnu::used, gnu::noinline]] void mnemeTestCalled() { asm volatile("" ::: "memory"); }
+[[gnu::used, gnu::noinline]] void mnemeTestPointedTo() { asm volatile("nop"); }
+[[gnu::used]] void (*mnemeTestPointer)() = mnemeTestPointedTo;
+}
+
 namespace mneme::record::test {
+namespace {
+
+std::optional<bool> refersTo(std::string_view name) {
+  std::optional<bool> result;
+  const auto ask = [&](const dl_phdr_info& program) {
+    result = refersToOwn(program, [&](std::string_view one) { return one == name; });
+  };
+  using Ask = decltype(ask);
+  dl_iterate_phdr( // the program comes first
+      [](dl_phdr_info* info, size_t, void* user) {
+        (*static_cast<Ask*>(user))(*info);
+        return 1;
+      },
+      const_cast<void*>(static_cast<const void*>(&ask)));
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("a program refers to those of its functions that it calls or points to") {
+  mnemeTestCalled();
+  CHECK(refersTo("mnemeTestNeverCalled") == false);
+  CHECK(refersTo("mnemeTestCalled") == true);
+  CHECK(refersTo("mnemeTestPointedTo") == true);
+  CHECK_FALSE(refersTo("mnemeTestUnknown").has_value());
+}
 
 TEST_CASE("a program or library that asks for handles of memory may share it") {
   CHECK(mayShare({.isProgram = true, .importsExport = true}, false));

@@ -51,12 +51,12 @@ Drained layOut(std::span<const DrainPiece> pieces) {
   return drained;
 }
 
-/// Neighbours in device and in host memory become one task.
+/// Neighbours in device and in host memory become one task if they are of one region.
 std::vector<CopyTask> joinTasks(std::span<const DrainPiece> pieces, const Drained& drained) {
   std::vector<CopyTask> tasks;
   for (size_t i = 0; i < pieces.size(); ++i) {
     auto* const destination = const_cast<std::byte*>(drained.pieces[i].data());
-    if (!tasks.empty()) {
+    if (!tasks.empty() && !pieces[i].startsRegion) {
       CopyTask& last = tasks.back();
       if (last.source + last.sizeBytes == pieces[i].address &&
           last.destination + last.sizeBytes == destination) {

@@ -393,7 +393,7 @@ Content GpuAccess::take(std::span<const Piece> pieces) {
   std::vector<std::span<const std::byte>> onHost;
   std::vector<DrainPiece> onDevice;
   std::vector<size_t> hostIndices, deviceIndices;
-  const Region* last = nullptr;
+  const Region *last = nullptr, *lastOnDevice = nullptr;
   Way way = Way::Host;
   for (size_t index = 0; index < pieces.size(); ++index) {
     const Piece& piece = pieces[index];
@@ -405,7 +405,8 @@ Content GpuAccess::take(std::span<const Piece> pieces) {
     if (std::exchange(last, piece.region) != piece.region)
       way = wayOf(*piece.region);
     if (way == Way::Kernel && bulk_) {
-      onDevice.push_back({piece.region->address + piece.offset, piece.sizeBytes});
+      const bool startsRegion = std::exchange(lastOnDevice, piece.region) != piece.region;
+      onDevice.push_back({piece.region->address + piece.offset, piece.sizeBytes, startsRegion});
       deviceIndices.push_back(index);
       continue;
     }
