@@ -59,11 +59,10 @@ bool namesExport(const dl_phdr_info& info) noexcept {
   return false;
 }
 
-/// CUDA's static runtime names such functions in every program into which it was linked. A program
-/// that shares memory calls it.
+/// A vendor's static runtime names such functions in every program into which it was linked. A
+/// program that shares memory calls them.
 bool isNamedByRuntimeAlone(const dl_phdr_info& program) {
-  const std::optional<bool> refers = refersToOwn(
-      program, [](std::string_view name) { return name.starts_with("cuda") && holdsExport(name); });
+  const std::optional<bool> refers = refersToOwn(program, holdsExport);
   return refers && !*refers;
 }
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cluster_parts import CPU, address_of, dask_cluster, dask_nodes, mneme, mpi
+from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions
+from mneme.mneme_types import dim3
+from mneme.recording.configured import recorded_configuration
+from mneme.recording.directory import Recording
 from native_parts import needs_native
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
@@ -50,6 +55,23 @@ def test_one_damaged_launch_ends_no_other_replay(tmp_path: Path) -> None:
     assert [one["Result"]["verified"] for one in results] == [False, True, True]
     assert damaged.name in told
     assert "2 of 3 launches are verified" in told
+
+
+def test_the_cpu_device_measures_nothing_after_wrong_code_in_its_process(tmp_path: Path) -> None:
+    record = next(one for one in Recording(GOLDEN).values() if one.short_name == "link")
+    launch = record[IDS[2]]
+    right = recorded_configuration(launch)
+    wrong = replace(right, block=dim3(1, 1, 1))
+    place = str(record.path.absolute()), IDS[2]
+    options = SuiteOptions(iterations=1, warmup=0)
+    with SuiteExecutor(["cpu"], tmp_path, options) as executor:
+        results = []
+        pids = []
+        for config in (right, right, wrong, right):
+            results.append(executor.submit(0, place, config)().verified)
+            pids.append(executor.pids)
+    assert results == [True, True, False, True]
+    assert pids[0] == pids[1] != pids[3]
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,42 @@
-"""Replays several recorded launches: in turn on this machine, or side by side in a pool."""
+"""Replays several recorded launches: in turn on this machine, or side by side in a pool.
+
+Here one process replays them all, since starting a GPU takes longer than most replays, while others
+compile what comes next.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from mneme.devices import choose_device, device_limits
 from mneme.errors import AddressUnavailable, ArtifactCorrupt, NotFound
 from mneme.files.scratch import ScratchDirectory
-from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.measure.futures_executor import FuturesReplayExecutor
+from mneme.measure.measuring import Measuring
 from mneme.measure.pool_processes import number_of_processes
+from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions
 from mneme.mneme_types import ExperimentResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Executor
+    from concurrent.futures import Executor, Future
 
+    from mneme.measure.compile_pool import CompileAnswer
     from mneme.measure.eval_future import EvalFuture
     from mneme.measure.measuring import HowToReplay
     from mneme.mneme_types import ExperimentConfiguration
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 
+    _Configured = tuple[RecordedExecution, KernelInstance, ExperimentConfiguration]
+
 __all__ = ["Replay", "replay_launches"]
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +55,7 @@ def replay_launches(
     how: HowToReplay,
     pool: Executor | None = None,
 ) -> Iterator[Replay]:
-    """Yield the replays in the order of the launches; each has a process of its own.
+    """Yield the replays in the order of the launches.
 
     Args:
         launches: What is replayed.
@@ -53,22 +67,55 @@ def replay_launches(
         BackendUnavailable: If there is no such device, or no process of the pool can measure.
     """
     if pool is None:
-        with ScratchDirectory("replays") as logs:
+        yield from _here(launches, configure, how)
+    else:
+        yield from _in_pool(launches, configure, how, pool)
+
+
+def _here(
+    launches: Sequence[tuple[RecordedExecution, KernelInstance]],
+    configure: Callable[[RecordedExecution, KernelInstance], ExperimentConfiguration],
+    how: HowToReplay,
+) -> Iterator[Replay]:
+    device = choose_device(how.device)
+    target = device_limits(device).target
+    options = SuiteOptions(
+        iterations=how.iterations,
+        warmup=how.warmup,
+        tolerances=how.tolerances,
+        timeout=how.timeout,
+        measuring=how.measuring or Measuring(),
+        compile_workers=max(1, min(len(launches), len(os.sched_getaffinity(0)) - 1)),
+    )
+    with (
+        ScratchDirectory("replays") as logs,
+        SuiteExecutor([device], Path(logs), options) as executor,
+    ):
+
+        def compiled() -> Iterator[tuple[_Configured, Future[CompileAnswer]]]:
             for record, instance in launches:
                 config = configure(record, instance)
-                with AsyncReplayExecutor(
-                    record.path,
-                    instance.dynamic_hash,
-                    how.iterations,
-                    logs,
-                    1,
-                    compile_workers=0,
-                    **_common(how),
-                ) as executor:
-                    result = _result_of(executor.submit(config))
-                yield Replay(record=record, instance=instance, config=config, result=result)
-        return
-    yield from _in_pool(launches, configure, how, pool)
+                launch = str(record.path.absolute()), instance.dynamic_hash
+                yield (record, instance, config), executor.compile(launch, config, target)
+
+        def queued() -> Iterator[tuple[_Configured, Callable[[], ExperimentResult]]]:
+            for one, code in _ahead(compiled(), 2 * executor.compile_workers):
+                code.result()  # the replay tries again what failed, and says why
+                record, instance, config = one
+                launch = str(record.path.absolute()), instance.dynamic_hash
+                yield one, executor.submit(0, launch, config)
+
+        for (record, instance, config), wait in _ahead(queued(), 1):
+            yield Replay(record=record, instance=instance, config=config, result=_result_of(wait))
+
+
+def _ahead(items: Iterator[_T], count: int) -> Iterator[_T]:
+    """Yield the items; so many more are asked for before one is given."""
+    waiting = deque(islice(items, count))
+    for item in items:
+        waiting.append(item)
+        yield waiting.popleft()
+    yield from waiting
 
 
 def _common(how: HowToReplay) -> dict[str, Any]:
@@ -112,15 +159,15 @@ def _landed(
     at: int,
 ) -> Replay:
     with executor:
-        result = _result_of(future)
+        result = _result_of(future.result)
     record, instance = launches[at]
     return Replay(record=record, instance=instance, config=future.config, result=result)
 
 
-def _result_of(future: EvalFuture) -> ExperimentResult:
+def _result_of(wait: Callable[[], ExperimentResult | None]) -> ExperimentResult:
     """Wait for a result; what is wrong with one recording ends no other replay."""
     try:
-        result = future.result()
+        result = wait()
     except (AddressUnavailable, ArtifactCorrupt, NotFound) as error:
         return ExperimentResult(failed=True, error=str(error), result_class="failed")
     assert result is not None  # noqa: S101 - without a timeout there is one

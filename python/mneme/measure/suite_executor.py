@@ -10,7 +10,7 @@ import asyncio
 import os
 import threading
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,8 +96,8 @@ class SuiteOptions:
     tolerances: Sequence[Tolerance] = ()
     """Allowed differences from the recorded memory."""
 
-    counters: tuple[str, ...] = ()
-    """Hardware counters to read, in launches of their own."""
+    measuring: Measuring = field(default_factory=lambda: Measuring(in_series=True))
+    """How launches are measured."""
 
     timeout: float | None = None
     """Seconds that one replay may take; None: 1000 times the recorded time a launch, at least 60
@@ -214,13 +214,12 @@ class SuiteExecutor:
             is_cold: Whether caches are cold before each launch.
             iterations: Measured launches; None: those of the options.
         """
+        measuring = self._options.measuring
         options = options_text(
             iterations=iterations or self._options.iterations,
             warmup=self._options.warmup,
             tolerances=self._options.tolerances,
-            measuring=Measuring(
-                cold_cache=is_cold, in_series=True, counters=self._options.counters
-            ),
+            measuring=replace(measuring, cold_cache=is_cold or measuring.cold_cache),
         )
         task = Task(message=(launch, config.launch_text(), options))
         self._loop.call_soon_threadsafe(self._processes[device].ask, task)

@@ -114,7 +114,8 @@ class SuiteProcess(Worker[Task]):
             result = self._failed(content)
         else:
             result = ExperimentResult.from_dict(json.loads(content))
-        if not result.device_usable:
+        # On the CPU device wrong code may have written into the process.
+        if not result.device_usable or (self.device == "cpu" and not result.verified):
             self.replace()
         task.future.set_result(result)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mneme.errors import MnemeError
+from mneme.measure.measuring import Measuring
 from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions
 from mneme.why.standing import COUNTERS, standing_of
 
@@ -55,7 +56,8 @@ def measured(why: Why, device: str, *, timeout: float | None = None) -> Why:
         BackendUnavailable: If nothing can be measured on the device.
     """
     record = why.record.path
-    options = SuiteOptions(iterations=_ITERATIONS, timeout=timeout, counters=COUNTERS)
+    measuring = Measuring(in_series=True, counters=COUNTERS)
+    options = SuiteOptions(iterations=_ITERATIONS, timeout=timeout, measuring=measuring)
     with (
         tempfile.TemporaryDirectory(prefix="mneme-explain-") as logs,
         SuiteExecutor([device], Path(logs), options) as executor,

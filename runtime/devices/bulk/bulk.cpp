@@ -14,7 +14,7 @@ namespace {
 
 // Ranges of at least this size go to the vendor's own copy, which leaves the multiprocessors to
 // others; below, one launch for many ranges beats one call for each. Joined ranges are left to
-// kernels, since they may reach from one allocation into the next, which CUDA's copies refuse.
+// kernels, since they may reach from one allocation into the next, where drivers refuse to copy.
 constexpr uint64_t vendorCopyBytes = uint64_t{256} << 20;
 
 /// Adds a range, to the last one if it continues it.

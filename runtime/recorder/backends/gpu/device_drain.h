@@ -27,7 +27,7 @@ namespace mneme::record::gpu {
 struct DrainPiece {
   uint64_t address = 0;
   uint32_t sizeBytes = 0;
-  bool startsRegion = true; ///< no copy reaches from one allocation into the next: CUDA refuses it
+  bool startsRegion = true; ///< drivers refuse a copy from one allocation into the next
 };
 
 struct Drained {
