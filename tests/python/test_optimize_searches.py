@@ -8,22 +8,26 @@ from typing import Any
 
 import pytest
 
+from mneme.cli._optimize_output import output_for
 from mneme.kernel_names import KernelName
 from mneme.optimize import searches
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import Target
 from mneme.optimize.options import OptimizeOptions
 from mneme.optimize.profile import Profile
-from mneme.optimize.result import OptimizeResult
+from mneme.optimize.result import NO_TIME, KernelResult, OptimizeResult
 from mneme.optimize.searches import Searches
 
 
 class Clock:
     """Sessions that take the time they are given, less what `ends_early` says in turn."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, status: str = "timeout") -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, *, status: str = "timeout", overhead: float = 4.0
+    ) -> None:
         self.now = 0.0
         self.status = status
+        self.overhead = overhead
         self.ratios: dict[str, list[float]] = {}
         self.ends_early: list[float] = []
         self.tuned: list[tuple[str, float]] = []
@@ -47,7 +51,7 @@ class Clock:
                 gain=gain,
                 best=ratio > 1,
                 baseline=False,
-                progress=SimpleNamespace(seconds=taken - 4.0),
+                progress=SimpleNamespace(seconds=taken - self.overhead),
             )
             return 0
 
@@ -64,6 +68,7 @@ def targets(**weights: float) -> list[Target]:
                 short_name=name,
                 name=KernelName(demangled=name),
                 path=Path("r"),
+                code_form="",
             ),
             instance=SimpleNamespace(dynamic_hash=name, recorded_ns=0),  # type: ignore[arg-type]
             weight=weight,
@@ -73,9 +78,9 @@ def targets(**weights: float) -> list[Target]:
 
 
 def search(
-    clock: Clock, found: list[Target], budget: float, *, proof: float = 0.0
+    clock: Clock, found: list[Target], budget: float, *, proof: float = 0.0, device: str = "cpu"
 ) -> OptimizeResult:
-    result = OptimizeResult(command=["./app"], directory=Path("d"))
+    result = OptimizeResult(command=["./app"], directory=Path("d"), device=device)
     options = OptimizeOptions(command=("./app",))
     tuner = Searches(options, Profile(), result, OptimizeListener())
     assert tuner.run(found, lambda: budget - proof - clock.now)
@@ -109,6 +114,21 @@ def test_searches_that_take_longer_leave_less_to_others(monkeypatch: pytest.Monk
     result = search(clock, targets(a=0.7, b=0.3), 17.0)
     assert clock.tuned == [("a", 11.9)]
     assert result.kernels[1].reason == "the budget leaves no time for it"
+
+
+def test_many_kernels_get_short_searches_where_these_are_worth_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Twice as long as what a search takes besides its trials is enough."""
+    alike = targets(**dict.fromkeys("abcdefghij", 0.1))
+    clock = Clock(monkeypatch, overhead=0.5)
+    search(clock, alike, 10.001, device="cuda:0")
+    assert [name for name, _ in clock.tuned] == list("abcdef")
+    assert clock.tuned[0][1] == 2.5
+    assert {seconds for _, seconds in clock.tuned[1:]} == {1.5}
+    clock = Clock(monkeypatch, overhead=2.0)
+    search(clock, alike, 10.0, device="cuda:0")
+    assert clock.tuned == [("a", 2.5), ("b", 7.5)]
 
 
 def test_a_trial_that_hangs_takes_a_part_of_the_search(
@@ -170,3 +190,22 @@ def test_what_a_proof_would_take_is_searched_where_there_is_nothing_to_prove(
     clock.ratios = {"a": [2.0]}
     search(clock, targets(a=1.0), 100.0, proof=40.0)
     assert clock.tuned == [("a", 60.0)]
+
+
+@pytest.mark.parametrize("untried", [3, 5])
+def test_kernels_without_a_search_are_told_in_a_sentence_if_they_are_many(
+    untried: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = OptimizeResult(command=["./app"], directory=Path("d"), verdict="faster")
+    for number in range(untried + 1):
+        reason = NO_TIME if number else "nothing faster was found"
+        kernel = KernelResult(name=f"k{number}", demangled_name=f"k{number}()", share=0.04)
+        kernel.reason = reason
+        result.kernels.append(kernel)
+    output: Any = output_for(is_quiet=True)
+    output.done(result)
+    printed = "".join(capsys.readouterr())
+    assert "nothing faster was found" in printed
+    assert printed.count("the budget leaves no time for") == (untried if untried < 4 else 1)
+    told = "for 5 more kernels with 20.0 % of the time in kernels, 4.0 % or less each: a longer"
+    assert (told in " ".join(printed.split())) == (untried == 5)

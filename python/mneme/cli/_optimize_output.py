@@ -10,15 +10,20 @@ from mneme.cli._tune_output import PlainOutput, QuietOutput, TerminalOutput
 from mneme.deploy.tuned_variant import LOOKS_FASTER
 from mneme.kernel_names import KernelName, names_in_tables
 from mneme.optimize.events import OptimizeListener
+from mneme.optimize.result import NO_TIME
 from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from mneme.optimize.result import KernelResult, OptimizeResult
     from mneme.session.events import Outcome
 
 __all__ = ["output_for"]
+
+# So many kernels without a search are told in a sentence, not in rows of their own.
+_FEWEST_FOLDED = 4
 
 
 def output_for(*, is_quiet: bool, is_json: bool = False) -> QuietOutput:
@@ -99,8 +104,23 @@ class _Terminal(TerminalOutput, _Steps):
     final_round = TerminalOutput.final_round
 
 
+def _shown(kernels: Sequence[KernelResult]) -> tuple[list[KernelResult], str]:
+    """Return the kernels of the table, and a sentence about those for which there was no time."""
+    untried = [one for one in kernels if one.reason == NO_TIME]
+    if len(untried) < _FEWEST_FOLDED:
+        return list(kernels), ""
+    most = 100 * max(one.share for one in untried)
+    share = 100 * sum(one.share for one in untried)
+    sentence = (
+        f"the budget leaves no time for {len(untried)} more kernels with {share:.1f} % of the time "
+        f"in kernels, {most:.1f} % or less each: a longer --budget tunes them, too"
+    )
+    return [one for one in kernels if one.reason != NO_TIME], sentence
+
+
 def _show(result: OptimizeResult) -> None:
-    if result.kernels:
+    shown, about_others = _shown(result.kernels)
+    if shown:
         columns = (
             "kernel",
             "place",
@@ -113,11 +133,11 @@ def _show(result: OptimizeResult) -> None:
         table = _console.table("", columns)
         kernels = [
             KernelName(demangled=one.demangled_name, label=one.label, place=one.place)
-            for one in result.kernels
+            for one in shown
         ]
         names = names_in_tables(kernels, has_parameters=False)
         places = places_in_tables([one.place for one in kernels])
-        for name, place, one in zip(names, places, result.kernels, strict=True):
+        for name, place, one in zip(names, places, shown, strict=True):
             table.add_row(
                 name,
                 place,
@@ -128,6 +148,8 @@ def _show(result: OptimizeResult) -> None:
                 _remark(one),
             )
         _console.print_table(table)
+    if about_others:
+        _console.say(about_others)
     _say(result)
 
 

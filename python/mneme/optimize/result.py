@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["KernelResult", "OptimizeResult", "Ratio"]
+__all__ = ["NO_TIME", "KernelResult", "OptimizeResult", "Ratio"]
+
+NO_TIME = "the budget leaves no time for it"
+"""Why a kernel had no search."""
 
 _FEWEST_PAIRS = 3
 

@@ -15,7 +15,7 @@ from mneme.measure.cluster import open_cluster, seconds_left
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.job_time import time_for_search
 from mneme.optimize.bare_code import why_nothing_to_search
-from mneme.optimize.result import KernelResult, Ratio
+from mneme.optimize.result import NO_TIME, KernelResult, Ratio
 from mneme.session.all_launches import directory_name
 from mneme.session.final_round import Gain
 from mneme.session.near import Near
@@ -37,10 +37,13 @@ __all__ = ["Searches"]
 
 _INTERRUPTED = 130
 _NOTHING = "nothing faster was found"
-# Launches whose share of the time is smaller get no search. A launch that gets somewhat less than
-# its share because earlier searches took longer does.
+# Launches whose share of the time is smaller get no search, until it is known what a search takes
+# besides its trials: then it has to be twice that. A launch that gets somewhat less than its share
+# because earlier searches took longer does get one.
 _LEAST_SECONDS = 5.0
-_STILL_WORTH = 4.0
+_LEAST_SECONDS_ON_GPUS = 2.5
+_SHORTEST_SEARCH = 1.5
+_STILL_WORTH = 0.8
 # A trial hangs if it takes longer than this share of its search and this many launches, but not
 # before the first of these times, and at the latest at the limit of `mneme tune`.
 _PART_OF_A_TRIAL = 0.2
@@ -87,6 +90,9 @@ class Searches:
         self._tolerances = SharedTolerances((), ())
         self._make_executor: Callable[..., Any] | None = None
         self._jobs_end = math.inf
+        is_host = result.device in ("", "cpu")
+        self._least_seconds = _LEAST_SECONDS if is_host else _LEAST_SECONDS_ON_GPUS
+        self._longest_overhead = 0.0
         self.has_found = False
         """Whether anything is faster than the baseline."""
 
@@ -131,15 +137,17 @@ class Searches:
             for target, kernel in pending:
                 self._take_earlier(target, kernel)
             return True
-        while pending and (not self._tuned or left() >= _STILL_WORTH):
-            share = _share_of_first([target for target, _ in pending], left())
+        while pending and (not self._tuned or left() >= _STILL_WORTH * self._least_seconds):
+            chosen = [target for target, _ in pending]
+            share = _share_of_first(chosen, left(), self._least_seconds)
             target, kernel = pending.pop(0)
-            if not self._tune(target, kernel, max(_STILL_WORTH, left() * share)):
+            seconds = max(_STILL_WORTH * self._least_seconds, left() * share)
+            if not self._tune(target, kernel, seconds):
                 return False
             self._tuned.append((target, kernel))
         for _, kernel in pending:
             if not kernel.directories:
-                kernel.reason = "the budget leaves no time for it"
+                kernel.reason = NO_TIME
         return self.go_on(left)
 
     def _searchable(self, targets: Sequence[Target]) -> list[tuple[Target, KernelResult]]:
@@ -196,7 +204,7 @@ class Searches:
         began = time.monotonic()
         if session.run() == _INTERRUPTED:
             return False
-        self._needs[_place(target)] = _needed(session, time.monotonic() - began)
+        self._note_time(target, session, time.monotonic() - began)
         outcome = session.outcome
         if session.error:
             kernel.reason = session.error
@@ -205,6 +213,18 @@ class Searches:
             is_better = outcome.best is not outcome.baseline
             self._note(target, kernel, outcome.gain, is_better=is_better)
         return True
+
+    def _note_time(self, target: Target, session: TuningSession, seconds: float) -> None:
+        """Note what a search took, and how much time one needs to be worth continuing."""
+        self._needs[_place(target)] = math.inf
+        outcome = session.outcome
+        if outcome is None:
+            return
+        overhead = seconds - outcome.progress.seconds
+        if outcome.status == "timeout":
+            self._needs[_place(target)] = max(_LEAST_SECONDS, _WORTH_AGAIN * overhead)
+        self._longest_overhead = max(self._longest_overhead, overhead)
+        self._least_seconds = min(_LEAST_SECONDS, max(_SHORTEST_SEARCH, 2 * self._longest_overhead))
 
     def _remaining(self, target: Target) -> float:
         """Return the share of the time in kernels that a launch still takes."""
@@ -295,23 +315,15 @@ class Searches:
             self._result.notes.append(about + most.sentence(command))
 
 
-def _needed(session: TuningSession, seconds: float) -> float:
-    """Return the time that a search of this length needs to be worth continuing."""
-    outcome = session.outcome
-    if outcome is None or outcome.status != "timeout":
-        return math.inf
-    return max(_LEAST_SECONDS, _WORTH_AGAIN * (seconds - outcome.progress.seconds))
-
-
-def _share_of_first(targets: Sequence[Target], seconds: float) -> float:
+def _share_of_first(targets: Sequence[Target], seconds: float, least: float) -> float:
     """Return the first launch's share of these seconds, given the others that can be tuned.
 
-    These are the heaviest: as many as get `_LEAST_SECONDS` each.
+    These are the heaviest: as many as get the least seconds each.
     """
     for count in range(len(targets), 1, -1):
         chosen = targets[:count]
         whole = sum(one.weight for one in chosen)
-        if seconds * chosen[-1].weight >= _LEAST_SECONDS * whole:
+        if seconds * chosen[-1].weight >= least * whole:
             return targets[0].weight / whole
     return 1.0
 

@@ -418,7 +418,8 @@ def _to_prove(built: AsBuilt, pairs: int, result: OptimizeResult) -> float:
         if one.replay and one.replay.ratio > 1
     )
     of_a_pair = _seconds_of_a_pair(built) * (1 - saved / (2 * built.seconds))
-    return pairs * of_a_pair + built.seconds * (1 + 0.25 * len(result.kernels))
+    tuned = sum(one.is_searched for one in result.kernels)
+    return pairs * of_a_pair + built.seconds * (1 + 0.25 * tuned)
 
 
 def _unrecorded(kernel: KernelTime, profile: Profile, reasons: Mapping[str, str]) -> KernelResult:
