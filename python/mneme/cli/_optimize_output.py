@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["output_for"]
 
-# So many kernels without a search are told in a sentence, not in rows of their own.
+# From so many kernels without a search on, one sentence replaces their rows.
 _FEWEST_FOLDED = 4
 
 
