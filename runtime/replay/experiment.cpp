@@ -16,7 +16,7 @@ constexpr int kRepetitions = 4;
 constexpr uint64_t kRepetitionNs = 500'000'000;
 constexpr size_t kMaxMismatches = 64;
 /// Launches that are queued in a row at most, of kernels below this.
-constexpr uint32_t kSeries = 25;
+constexpr uint32_t kSeries = 50;
 constexpr uint64_t kShortNs = 500'000;
 
 /// Adds the time until its end to `total`.

@@ -110,6 +110,15 @@ class Simulated:
     ) -> None:
         pass
 
+    def prepare(self) -> None:
+        pass
+
+    def finish(self) -> None:
+        pass
+
+    def idle_seconds(self, device: int) -> float:
+        return 0.0
+
     def compile(
         self, launch: tuple[str, str], config: ExperimentConfiguration, target: str
     ) -> Future[CompileAnswer]:

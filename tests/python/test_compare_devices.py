@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import mneme.measure.suite_executor as room
 from compare_samples import Simulated, compared, make_cases, variant
 from mneme.compare.measuring import FEWEST_LAUNCHES, enough_launches
+from mneme.compare.turns import Turns
 from mneme.devices import DeviceLimits
 from mneme.errors import InvalidArgument
 
@@ -90,3 +92,36 @@ def test_what_devices_spent_their_time_on_is_told(tmp_path: Path) -> None:
     assert time["busy"] == pytest.approx(time["kernels"] / time["seconds"])
     lines = (tmp_path / "r" / "kernels.jsonl").read_text().splitlines()
     assert [json.loads(line)["spent"]["opening"] for line in lines] == [0.25, 0.25]
+
+
+def test_two_threads_of_a_device_queue_launch_after_launch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mneme.compare.session._threads_of", lambda _: 2)
+    simulated = Simulated()
+    found = compared(
+        make_cases(tmp_path, 12), VARIANTS, simulated, tmp_path / "r", device="cpu,cpu", rounds=12
+    )
+    assert len(found.results) == 12
+    for device in (0, 1):
+        files = [file for number, file, _ in simulated.asked if number == device]
+        changes = [file for at, file in enumerate(files) if at == 0 or files[at - 1] != file]
+        assert len(changes) == len(set(changes))
+
+
+def test_the_turn_is_passed_on_before_results_are_there() -> None:
+    turns = Turns()
+    with turns.taken():
+        turns.pass_on()
+        other = threading.Thread(target=turns.taken().__enter__)
+        other.start()
+        other.join(10)
+        assert not other.is_alive()
+
+
+def test_launches_of_a_device_take_as_long_as_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = Turns()
+    monkeypatch.setattr("time.monotonic", iter((10.0, 14.0)).__next__)
+    assert turns.finish(3.0, 1.0) == (3.0, 7.0, 1.0)
+    # This one was queued behind the other.
+    assert turns.finish(8.0, 1.5) == (10.0, 4.0, 0.5)

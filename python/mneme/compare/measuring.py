@@ -1,4 +1,8 @@
-"""Measures the variants of one launch: verified first, then in rounds beside the baseline."""
+"""Measures the variants of one launch: verified first, then in rounds beside the baseline.
+
+Two launches share a device, so that it need not wait: while the last rounds of one run, the next
+one is verified behind them. A launch queues replays only while it has its turn.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme.compare.occupancy import occupancy
 from mneme.compare.results import SPENT, UNUSED, CaseResult, Outcome
+from mneme.compare.turns import Turns
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError, Unsupported
 from mneme.mneme_types import ExperimentResult
 from mneme.recording.configured import configured
@@ -65,6 +70,9 @@ class Executor(Protocol):
     ) -> Callable[[], ExperimentResult]:
         """Queue a replay; return a function that waits for its result."""
 
+    def idle_seconds(self, device: int) -> float:
+        """Return how long a device has waited for replays to do, in all."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Prepared:
@@ -92,37 +100,52 @@ def prepare(executor: Executor, case: Case, variants: Sequence[Variant], target:
     return prepared
 
 
-def compare_case(
+def compare_case(  # noqa: PLR0913 - what a comparison depends on
     executor: Executor,
     device: int,
     prepared: Prepared,
     options: CompareOptions,
     *,
     rounds: int,
+    turns: Turns | None = None,
 ) -> CaseResult:
     """Return what is found out about one launch on one device.
+
+    Args:
+        executor: Compiles and replays.
+        device: Number of the device.
+        prepared: The launch, whose variants are being compiled.
+        options: What is compared, and how.
+        rounds: How many there are.
+        turns: Those of the device, if other threads use it, too.
 
     Raises:
         BackendUnavailable: If nothing can be measured on the device.
     """
     began = time.monotonic()
     names = [one.name for one in options.variants]
-    one = _Measurement(executor, device, prepared, options)
+    turns = turns or Turns()
+    one = _Measurement(executor, device, prepared, options, turns)
     problem = ""
     try:
-        one.verify(names)
-        one.measure(names, rounds)
+        one.await_code(names)
+        with turns.taken():
+            one.verify(names)
+            one.measure(names, rounds)
     except BackendUnavailable:
         raise
     except MnemeError as error:
         problem = str(error)
         one.give_up(names, problem)
+    began, seconds, idle = turns.finish(began, executor.idle_seconds(device))
+    one.spent["compiling"] = max(0.0, one.compiled_at - began)
+    one.spent["waiting"] = max(0.0, idle - one.spent["compiling"])
     return CaseResult(
         case=prepared.case.to_dict(),
         outcomes={name: one.outcomes[name] for name in names},
         device=one.device,
         problem=problem or _problem(one.outcomes[names[0]]),
-        seconds=time.monotonic() - began,
+        seconds=seconds,
         spent=one.spent,
     )
 
@@ -143,22 +166,28 @@ def enough_launches(times_ns: Sequence[float]) -> int:
 
 class _Measurement:
     def __init__(
-        self, executor: Executor, number: int, prepared: Prepared, options: CompareOptions
+        self,
+        executor: Executor,
+        number: int,
+        prepared: Prepared,
+        options: CompareOptions,
+        turns: Turns,
     ) -> None:
         self._executor = executor
         self._number = number
         self._prepared = prepared
         self._options = options
+        self._turns = turns
         self._iterations = options.iterations
+        self._statistics: dict[str, str] = {}
         self.outcomes: dict[str, Outcome] = {}
         self.device = ""
+        self.compiled_at = 0.0
         self.spent = dict.fromkeys(SPENT, 0.0)
 
-    def verify(self, names: Sequence[str]) -> None:
-        """Replay every variant once that can be compiled."""
+    def await_code(self, names: Sequence[str]) -> None:
+        """Wait for the code of all variants; note which cannot be compiled."""
         prepared = self._prepared
-        statistics: dict[str, str] = {}
-        began = time.monotonic()
         for name in names:
             if name in prepared.refused:
                 self.outcomes[name] = Outcome(
@@ -166,16 +195,30 @@ class _Measurement:
                 )
                 continue
             answer = prepared.compiled[name].result()
-            statistics[name] = answer.statistics
+            self._statistics[name] = answer.statistics
             if answer.failure:
                 self.outcomes[name] = _not_compiled(answer.failure, prepared.configs[name])
-        self.spent["compiling"] = time.monotonic() - began
-        left = [name for name in names if name not in self.outcomes]
-        waits = self._queue([prepared.configs[name] for name in left], is_cold=False)
-        for name, wait in zip(left, waits, strict=True):
+        self.compiled_at = time.monotonic()
+
+    def verify(self, names: Sequence[str]) -> None:
+        """Replay every variant once that can be compiled, those with the same code together."""
+        configs = self._prepared.configs
+        groups: dict[Hashable, list[str]] = {}
+        for name in names:
+            if name not in self.outcomes:
+                groups.setdefault(self._compiled(name), []).append(name)
+        firsts = [group[0] for group in groups.values()]
+        waits = self._queue([configs[name] for name in firsts], is_cold=False)
+        if len(groups) == 1 and not self._options.measures_equal:
+            self._turns.pass_on()  # nothing will be measured
+        for (first, *same), wait in zip(groups.values(), waits, strict=True):
             result = wait()
             self.device = result.device or self.device
-            self.outcomes[name] = _outcome(result, statistics[name], prepared.configs[name])
+            self.outcomes[first] = _outcome(result, self._statistics[first], configs[first])
+            for name in same:
+                self.outcomes[name] = _with_facts(
+                    self.outcomes[first], self._statistics[name], configs[name]
+                )
 
     def measure(self, names: Sequence[str], rounds: int) -> None:
         """Measure the verified variants beside the baseline."""
@@ -200,7 +243,19 @@ class _Measurement:
         firsts = {group[0]: configs[group[0]] for group in groups.values()}
         # The same order each time the launch is measured.
         draw = random.Random(repr(self._prepared.case.key))  # noqa: S311 - not a secret
-        compared = Rounds(self._queue, configs[baseline], firsts, metric=_METRIC, draw=draw)
+        left = rounds
+
+        def queue(
+            configs: Sequence[ExperimentConfiguration], *, is_cold: bool
+        ) -> list[Callable[[], ExperimentResult]]:
+            nonlocal left
+            waits = self._queue(configs, is_cold=is_cold)
+            left -= 1
+            if left == 0:
+                self._turns.pass_on()
+            return waits
+
+        compared = Rounds(queue, configs[baseline], firsts, metric=_METRIC, draw=draw)
         compared.run(rounds, is_cold=self._options.is_cold)
         self.outcomes[baseline] = replace(
             self.outcomes[baseline], times_ns=list(compared.baseline_ns)
@@ -233,6 +288,13 @@ class _Measurement:
             status = "failed_verification" if name in compared.wrong else "runtime_error"
             outcome = replace(outcome, status=status, reason=compared.rejected[name], ratios=[])
         self.outcomes[name] = outcome
+
+    def _compiled(self, name: str) -> Hashable:
+        """Return what is equal for variants whose replays would be the same."""
+        text = self._statistics[name]
+        image = json.loads(text).get("image_hash") if text else None
+        config = self._prepared.configs[name]
+        return (image, config.grid, config.block, config.shared_mem) if image else name
 
     def _code(self, name: str) -> Hashable:
         """Return what is equal for variants that run the same code in the same way."""
@@ -300,6 +362,18 @@ def _outcome(result: ExperimentResult, statistics: str, config: ExperimentConfig
         compile_seconds=result.preprocess_ir_time + result.opt_time + result.codegen_time,
         image_hash=result.image_hash,
         ir_hash=result.ir_hash,
+        config=config.to_dict(),
+    )
+
+
+def _with_facts(outcome: Outcome, statistics: str, config: ExperimentConfiguration) -> Outcome:
+    """Return the outcome of a variant with the same binary, with what is its own."""
+    facts: Mapping[str, Any] = json.loads(statistics)
+    times = ("preprocess_ir_time", "opt_time", "codegen_time")
+    return replace(
+        outcome,
+        compile_seconds=sum(float(facts.get(key) or 0.0) for key in times),
+        ir_hash=str(facts.get("ir_hash") or ""),
         config=config.to_dict(),
     )
 

@@ -15,9 +15,9 @@ __all__ = ["SPENT", "UNUSED", "WRONG", "CaseResult", "Outcome"]
 WRONG = ("failed_verification", FEW_ULP, ROUNDING)
 """Statuses of variants that left other memory behind than was recorded."""
 
-SPENT = ("compiling", "opening", "kernels", "restoring", "verifying")
-"""What a device's time goes into: waiting for code, opening the launch, running recorded kernels,
-restoring and comparing memory."""
+SPENT = ("compiling", "waiting", "opening", "kernels", "restoring", "verifying")
+"""What a device's time goes into: waiting for code, waiting for replays to do, opening the launch,
+running recorded kernels, restoring and comparing memory."""
 
 UNUSED = "not_compared"
 """Status of a variant where the launch cannot be opened."""

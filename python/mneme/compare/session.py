@@ -19,13 +19,14 @@ from mneme.compare.measuring import (
 from mneme.compare.statistics import enough_rounds
 from mneme.compare.store import CompareStore
 from mneme.compare.summary import Comparison
+from mneme.compare.turns import Turns
 from mneme.devices import device_limits
 from mneme.errors import BackendUnavailable, InternalError, MnemeError
 from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions, devices_to_use
 from mneme.other_compilers import compiler_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from mneme.compare.cases import Case
@@ -93,17 +94,30 @@ def run_comparison(
                 compile_timeout=options.compile_timeout,
             )
             with make_executor(devices, store.logs, suite) as executor:
+                executor.prepare()  # processes start while configurations are made
                 run = _Run(executor, devices, options, rounds, store, told)
                 run.measure(left, results, len(cases))
-        ordered = [results[case.key] for case in cases if case.key in results]
-        return Comparison(
-            results=ordered,
-            variants=options.variants,
-            rounds=rounds,
-            false_discovery=options.false_discovery,
-            head=head if earlier is None else earlier,
-            directory=options.results_dir,
-        )
+                executor.finish()
+                return _summed_up(cases, results, options, head if earlier is None else earlier)
+        return _summed_up(cases, results, options, head if earlier is None else earlier)
+
+
+def _summed_up(
+    cases: Sequence[Case],
+    results: Mapping[tuple[str, str], CaseResult],
+    options: CompareOptions,
+    head: dict[str, Any],
+) -> Comparison:
+    comparison = Comparison(
+        results=[results[case.key] for case in cases if case.key in results],
+        variants=options.variants,
+        rounds=int(head["identity"]["rounds"]),
+        false_discovery=options.false_discovery,
+        head=head,
+        directory=options.results_dir,
+    )
+    _ = comparison.summaries  # while processes end, which takes GPUs long
+    return comparison
 
 
 def _rounds(earlier: dict[str, Any] | None, cases: int, options: CompareOptions) -> int:
@@ -148,8 +162,13 @@ def _compiler(text: str) -> str:
     return str(json.loads(text).get("llvm", ""))
 
 
+def _threads_of(device: str) -> int:
+    # The CPU device compiles and measures by turns.
+    return 1 if device == _CPU else 2
+
+
 class _Run:
-    """The measurements of one run, a thread for each device."""
+    """The measurements of one run, two threads for each GPU: while one waits, the other queues."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - what a run consists of
         self,
@@ -169,6 +188,7 @@ class _Run:
         self._changed = threading.Condition()
         self._waiting: deque[Case] = deque()
         self._ahead: deque[Prepared] = deque()
+        self._turns = [Turns() for _ in devices]
         self._targets = [device_limits(device).target for device in devices]
         self._finished: deque[CaseResult] = deque()
         self._problems: dict[int, BaseException] = {}
@@ -183,7 +203,8 @@ class _Run:
         self._waiting.extend(cases)
         threads = [
             threading.Thread(target=self._serve, args=(number,), daemon=True)
-            for number in range(len(self._devices))
+            for number, device in enumerate(self._devices)
+            for _ in range(_threads_of(device))
         ]
         for thread in threads:
             thread.start()
@@ -234,7 +255,12 @@ class _Run:
                 for answer in prepared.compiled.values():
                     answer.result()
             found = compare_case(
-                self._executor, number, prepared, self._options, rounds=self._rounds
+                self._executor,
+                number,
+                prepared,
+                self._options,
+                rounds=self._rounds,
+                turns=self._turns[number],
             )
             if not self._is_over:  # what was interrupted is not a result
                 self._store.append(found)
@@ -272,4 +298,4 @@ class _Run:
         if self._devices[0] == _CPU:
             return 0
         workers = int(getattr(self._executor, "compile_workers", 1))
-        return len(self._devices) + 2 * workers // len(self._options.variants) + 1
+        return 2 * len(self._devices) + 2 * workers // len(self._options.variants) + 1

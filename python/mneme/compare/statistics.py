@@ -27,6 +27,8 @@ Key = TypeVar("Key", bound="Hashable")
 
 _FEWEST_ROUNDS = 12
 _RESAMPLES = 1000
+_MEDIANS = 10_000
+_FEWEST_MEDIANS = 50
 _LEVEL = 0.95
 _SEED = 20
 
@@ -99,10 +101,19 @@ def geometric_mean(kernels: Sequence[Sequence[float]]) -> GeometricMean | None:
         return None
     draw = random.Random(_SEED)  # noqa: S311 - the same every time
     logs = [[math.log(one) for one in ratios] for ratios in kernels]
+    # Medians of redrawn rounds, fewer than means: each mean has those of many kernels.
+    count = min(_RESAMPLES, max(_FEWEST_MEDIANS, _MEDIANS // len(logs)))
+
+    def medians(one: list[float]) -> list[float]:
+        if min(one) == max(one):
+            return one[:1]
+        return [_median(draw.choices(one, k=len(one))) for _ in range(count)]
+
+    pools = [medians(one) for one in logs]
 
     def redrawn() -> float:
-        drawn = draw.choices(logs, k=len(logs))
-        return statistics.fmean(_median(draw.choices(one, k=len(one))) for one in drawn)
+        drawn = draw.choices(pools, k=len(pools))
+        return statistics.fmean([pool[int(draw.random() * len(pool))] for pool in drawn])
 
     means = sorted(redrawn() for _ in range(_RESAMPLES))
     edge = round(_RESAMPLES * (1 - _LEVEL) / 2)

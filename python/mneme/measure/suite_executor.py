@@ -225,16 +225,29 @@ class SuiteExecutor:
         self._loop.call_soon_threadsafe(self._processes[device].ask, task)
         return task.future.result
 
+    def idle_seconds(self, device: int) -> float:
+        """Return how long the process of a device has waited for replays to do, in all.
+
+        Args:
+            device: Number of the device in `devices`.
+        """
+        return self._processes[device].idle_seconds
+
+    def finish(self) -> None:
+        """Let all processes end, without waiting for that; nothing can be queued any more."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._loop.call_soon_threadsafe(self._close, False)  # noqa: FBT003 - as the loop calls
+
     def shutdown(self, *, cancel: bool = False) -> None:
-        """End all processes; further calls do nothing.
+        """End all processes, and wait for that; further calls do nothing.
 
         Args:
             cancel: End them at once.
         """
-        if self._is_closed:
-            return
-        self._is_closed = True
-        self._loop.call_soon_threadsafe(self._close, cancel)
+        if not self._is_closed:
+            self._is_closed = True
+            self._loop.call_soon_threadsafe(self._close, cancel)
         self._thread.join(_END_SECONDS)
         if self._own_cache is not None:
             self._own_cache.cleanup()

@@ -68,6 +68,8 @@ class SuiteProcess(Worker[Task]):
         self.device = device
         self._log = log
         self._timeout = timeout
+        self.idle_seconds = 0.0
+        """How long processes have waited for requests, as of the last answer; for any thread."""
         self._environment = environment
 
     def ask(self, task: Task) -> None:
@@ -113,7 +115,9 @@ class SuiteProcess(Worker[Task]):
         if kind == "failed":
             result = self._failed(content)
         else:
-            result = ExperimentResult.from_dict(json.loads(content))
+            text, idle = content
+            self.idle_seconds += idle
+            result = ExperimentResult.from_dict(json.loads(text))
         # On the CPU device wrong code may have written into the process.
         if not result.device_usable or (self.device == "cpu" and not result.verified):
             self.replace()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,9 @@ def main() -> None:
 
     The setting is "device". Messages are `(launch, configuration, options)`, the latter two as JSON
     and the launch as the path of a record and an id; their content replaces the recorded IR.
-    Answers are `("result", result as JSON)`, or `("unopened", (class name, sentence))` if the
-    launch cannot be opened. A launch stays open until another one is asked for.
+    Answers are `("result", (result as JSON, seconds without a request before it))`, or
+    `("unopened", (class name, sentence))` if the launch cannot be opened. A launch stays open until
+    another one is asked for.
     """
     serve(_open)
 
@@ -38,13 +40,19 @@ def _open(device: str) -> Iterator[tuple[object, Handler]]:
     held = _native.Device(device)
     opened = _Opened(device)
 
+    ended = time.monotonic()
+
     def answer(message: tuple[_Launch, str, str], ir: bytes) -> tuple[str, object]:
+        nonlocal ended
+        idle = time.monotonic() - ended
         launch, config, options = message
         try:
             session = opened.session_of(launch)
         except MnemeError as error:
             return "unopened", (type(error).__name__, str(error))
-        return "result", session.run(config, options, ir)[0]
+        result = session.run(config, options, ir)[0]
+        ended = time.monotonic()
+        return "result", (result, idle)
 
     try:
         yield held.target(), answer
