@@ -272,6 +272,14 @@ class RecordedCode:
             NotFound, ArtifactCorrupt
         """
 
+    def assembled(self, target: str, configuration_json: str) -> bytes:
+        """Return the machine code that a replay on such a GPU ("sm_90") runs of recorded PTX.
+
+        Raises:
+            Unsupported: If there is no PTX, or the configuration changes other code.
+            BackendUnavailable: If there is no ptxas.
+        """
+
     def compile(
         self,
         configuration_json: str,

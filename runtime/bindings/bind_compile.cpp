@@ -168,6 +168,19 @@ void bindCompile(py::module_& module) {
             return toPlace(code.recordedTarget(name));
           },
           arg("name"))
+      .def(
+          "assembled",
+          [](const replay::RecordedCode& code, const std::string& target,
+             const std::string& configurationJson) {
+            const auto configuration = replay::configurationFromJson(configurationJson);
+            std::vector<std::byte> image;
+            {
+              py::gil_scoped_release release;
+              image = code.assembled(target, configuration);
+            }
+            return toBytes(image);
+          },
+          arg("target"), arg("configuration_json"))
       .def("compile", &compileConfiguration, arg("configuration_json"), arg("target"),
            arg("options_json") = "{}", arg("ir") = py::bytes(), py::kw_only(),
            arg("assembler_options") = "", arg("code_object_version") = 0,

@@ -56,6 +56,17 @@ compile::Request RecordedCode::request(const CodeTarget& target, const Configura
                      target, configuration, options);
 }
 
+std::vector<std::byte> RecordedCode::assembled(const std::string& target,
+                                               const Configuration& configuration) const {
+  const std::optional<OwnCode> own = ownCode(record_, modules_, configuration);
+  if (!own || own->record.codeForm != "ptx")
+    throw Error(ErrorCode::Unsupported,
+                "kernel '" + record_.demangledName + "' was recorded without PTX");
+  device::Description gpu;
+  gpu.id = gpu.target = target;
+  return recordedBuild(*own, gpu, configuration, {}).image;
+}
+
 CodeTarget RecordedCode::recordedTarget(const std::string& name) {
   CodeTarget target{.name = name};
   const bool placesGlobalsOnLoad = name.starts_with("cpu");

@@ -41,6 +41,11 @@ public:
   compile::Request request(const CodeTarget& target, const Configuration& configuration,
                            const Options& options);
 
+  /// Returns the machine code that a replay on a GPU of this target ("sm_90") runs of recorded PTX.
+  /// Needs no GPU. \throws Error{Unsupported, BackendUnavailable} as recordedBuild()
+  std::vector<std::byte> assembled(const std::string& target,
+                                   const Configuration& configuration) const;
+
   /// The code target of a device of this kind ("sm_90", "cpu") that has every global at its
   /// recorded address; without a launch, no global has a place. \throws Error{NotFound,
   /// ArtifactCorrupt}

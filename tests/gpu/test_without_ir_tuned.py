@@ -139,6 +139,20 @@ def test_ptx_gets_a_limit_of_registers(loader: Path, tmp_path: Path) -> None:
     ], done.stderr
 
 
+def test_ptx_runs_as_ptxas_made_it_by_its_levels_and_options(loader: Path, tmp_path: Path) -> None:
+    image = _recorded(tmp_path, loader, WITHOUT_VARIABLE, "ptx", "plain")
+    how = {"codegen_opt": 1, "assembler_options": "--fmad=false", "max_registers": 24}
+    tuned = _tuned(tmp_path, tmp_path / "db", rule="exact", **how)
+    (variant,) = json.loads(tuned.read_text())["scale"]["Mneme"]["Variants"]
+    assert bytes.fromhex(variant["Cubin"])[:4] == b"\x7fELF"
+    done = _run(tuned, loader, image, "plain")
+    assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
+    assert _traced(done.stderr) == [
+        "variant 0, fits this launch, launched <<<16x1x1, 64x1x1>>>",
+        "variant 0, nearest to this launch",
+    ], done.stderr
+
+
 def test_variables_keep_the_programs_own_code(loader: Path, tmp_path: Path) -> None:
     image = _recorded(tmp_path, loader, without_ir.KERNEL, "ptx")
     tuned = _tuned(tmp_path, tmp_path / "db", rule="exact", max_registers=24)
@@ -175,6 +189,23 @@ def test_what_a_search_found_is_deployed(loader: Path, tmp_path: Path) -> None:
         done = _run(tuned, loader, image)
         assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
         assert "variant 0, fits this launch, launched" in done.stderr
+
+
+def test_levels_of_ptxas_that_a_search_found_are_deployed(loader: Path, tmp_path: Path) -> None:
+    image = _recorded(tmp_path, loader, WITHOUT_VARIABLE, "ptx", "plain")
+    results, tuned = tmp_path / "results", tmp_path / "tuned.json"
+    searched = ("--device", support.DEVICE, "--trials", "8", "--results-dir", results)
+    level = ("--fixed-codegen-opt", "2", "--launch-dim", "none")
+    done = mneme("tune", tmp_path / "db", "scale@1", *searched, *level, timeout=300)
+    assert done.returncode == 0, done.stderr
+    done = mneme("deploy", results, "--launch", "-o", tuned)
+    assert "are not deployed" not in done.stderr
+    if done.returncode == 0:  # something was faster
+        (variant,) = json.loads(tuned.read_text())["scale"]["Mneme"]["Variants"]
+        assert "Cubin" in variant
+        done = _run(tuned, loader, image, "plain")
+        assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
+        assert "variant 0, fits this launch" in done.stderr
 
 
 def test_a_kernel_of_cupy_is_launched_as_tuned(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mneme import _native
 from mneme.deploy.tuned_file import TunedKernel, write_tuned_file
 from mneme.deploy.tuned_kernels import make_variant
 from mneme.deploy.tuned_variant import LaunchOverride
@@ -43,8 +45,13 @@ def write_tuned(
 ) -> Path:
     """Write a file that tunes a recorded launch, as a search might have found it."""
     facts = launch_facts(record, record_id)
+    config, cubin = ExperimentConfiguration(**configured), b""
+    if "codegen_opt" in configured or "assembler_options" in configured:
+        code = _native.RecordedCode(record)
+        cubin = code.assembled(arch, json.dumps(config.to_dict()))
     variant = replace(
-        make_variant(ExperimentConfiguration(**configured), match_of(facts, arch=arch)),
+        make_variant(config, match_of(facts, arch=arch)),
+        cubin=cubin,
         guards=("Arch",),
         launch=LaunchOverride(rule=rule, grid=grid, block=block) if rule else None,
         static_hash=facts["static_hash"],

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from deploy_samples import best, facts
+from deploy_samples import OTHER_BLOCK, OTHER_GRID, best, config, facts
 from mneme.code_texts import compiler_text
 from mneme.deploy import DeployOptions, plan_deployment, write_deployment
 from mneme.deploy.tuned_file import read_tuned_file
@@ -18,7 +20,10 @@ from mneme.recording.recorded_execution import RecordedExecution
 from mneme.session.constant_arguments import with_deployable_dimensions
 from mneme.session.options import TuneOptions
 from mneme.session.without_ir import with_code_as_it_is
+from native_parts import needs_native
 from record_samples import record_data
+
+PTXAS = Path(os.environ.get("CUDA_HOME", "/none"), "bin", "ptxas")
 
 
 def _record(folder: Path, form: str) -> RecordedExecution:
@@ -56,7 +61,7 @@ def test_ptx_takes_what_ptxas_takes(tmp_path: Path) -> None:
         _configured(record, passes="default<O1>")
     options, told = with_code_as_it_is(TuneOptions(), record)
     assert "only grid, block, limits of registers and what ptxas takes are searched" in told
-    assert told.endswith("production runs (of PTX only with --fixed-codegen-opt 3)")
+    assert told.endswith("writes what was found for production runs")
     assert (options.codegen_opt_range, options.fixed_codegen_opt) == ("1:3", None)
     assert (options.max_registers_range, options.fixed_max_registers) == ("32:128:32", None)
     options, _ = with_code_as_it_is(TuneOptions(max_registers_range="16:32:16"), record)
@@ -139,12 +144,68 @@ def test_results_without_ir_are_deployed_by_the_content_of_the_code(tmp_path: Pa
     assert (read.match, read.launch) == (one.variant.match, one.variant.launch)
 
 
-def test_levels_of_ptxas_are_not_deployed(tmp_path: Path) -> None:
+PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry _Z4walki(.param .u64 p) {
+  .reg .b64 %rd<2>;
+  .reg .f32 %f<3>;
+  ld.param.u64 %rd1, [p];
+  ld.global.f32 %f1, [%rd1];
+  mul.rn.f32 %f2, %f1, %f1;
+  st.global.f32 [%rd1], %f2;
+  ret;
+}
+"""
+
+
+def _found_of_ptx(folder: Path, **changes: Any) -> None:
+    """Write the result of a search that found a level of ptxas."""
+    record = _record(folder, "ptx")
+    data = json.loads(record.path.read_text())
+    data["KernelName"] = "_Z4walki"
+    record.path.write_text(json.dumps(data))
+    (folder / "RecordedCode_17.ptx").write_text(PTX)
+    result = best(
+        facts=facts(code_form="ptx", args=[], members=[], values=[]),
+        config=config(block=OTHER_BLOCK, grid=OTHER_GRID, codegen_opt=2, max_registers=32),
+        record={"record_database": str(record.path), "record_id": "1", "kernel_name": "_Z4walki"},
+        device={"id": "cuda:0", "name": "GPU", "arch": "sm_90"},
+        **changes,
+    )
+    (folder / "best.json").write_text(json.dumps(result))
+
+
+@needs_native
+@pytest.mark.skipif(not PTXAS.is_file(), reason="CUDA_HOME names no toolkit with ptxas")
+def test_levels_of_ptxas_are_deployed_as_machine_code(tmp_path: Path) -> None:
+    _found_of_ptx(tmp_path)
+    options = DeployOptions(use_launch=True, guards=("none",))
+    (one,) = plan_deployment([tmp_path], options).deployed
+    assert one.variant.cubin[:4] == b"\x7fELF"
+    assert one.variant.guards == ("Arch",)
+    write_deployment(plan_deployment([tmp_path], options), tmp_path / "tuned.json")
+    ((kernel,),) = (read_tuned_file(tmp_path / "tuned.json").values(),)
+    (read,) = kernel.variants
+    assert read.cubin == one.variant.cubin
+    assert (read.max_registers, read.codegen_opt_level) == (32, 2)
+    # What was measured is what is deployed, or nothing.
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    measured = {"device": "cuda:0", "verified": True}
+    right = _native.content_hash(one.variant.cubin)
+    _found_of_ptx(tmp_path, result={**measured, "image_hash": right})
+    assert plan_deployment([tmp_path], options).deployed
+    _found_of_ptx(tmp_path, result={**measured, "image_hash": "0" * 32})
+    assert "other code than the one" in plan_deployment([tmp_path], options).left_out[0].reason
+
+
+def test_levels_of_ptxas_need_what_was_tuned(tmp_path: Path) -> None:
     result = best(facts=facts(code_form="ptx", args=[], members=[], values=[]))
     result["config"]["codegen_opt"] = 2
     (tmp_path / "best.json").write_text(json.dumps(result))
-    plan = plan_deployment([tmp_path], DeployOptions(use_launch=True))
-    assert "no levels and options of ptxas" in plan.left_out[0].reason
+    (left,) = plan_deployment([tmp_path], DeployOptions(use_launch=True)).left_out
+    assert left.reason.startswith("its levels and options of ptxas are not deployed: ")
 
 
 def test_results_of_code_that_others_compile_are_not_deployed(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from mneme.deploy.tuned_variant import (
     TunedVariant,
 )
 from mneme.deploy.tuning_results import Choice, TuningResult, find_results, read_result
-from mneme.errors import InvalidArgument
+from mneme.errors import InvalidArgument, MnemeError
 from mneme.kernel_names import KernelName
 
 if TYPE_CHECKING:
@@ -231,8 +232,9 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
     if facts.get("producer") and not reason:
         reason = f"{facts['producer']} compiles it while its program runs, which mneme leaves alone"
     form = str(facts.get("code_form", ""))
+    cubin = b""
     if choice is not None and form and not reason:
-        reason = _reason_against_code(choice.config)
+        cubin, reason = _machine_code(result, choice)
     if choice is None or reason:
         return LeftOut(
             directory=result.directory,
@@ -242,8 +244,12 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
             match=result.match,
             reason=reason,
         )
+    variant = _variant_of(result, choice, options)
     variant = replace(
-        _variant_of(result, choice, options),
+        variant,
+        cubin=cubin,
+        # Machine code is for one architecture.
+        guards=tuple(dict.fromkeys(("Arch", *variant.guards))) if cubin else variant.guards,
         code_hash="" if form else str(facts.get("code_hash", "")),
         code_form=form,
     )
@@ -322,15 +328,28 @@ def _reason_against(choice: Choice, options: DeployOptions, contender: Gain | No
     return ""
 
 
-def _reason_against_code(config: ExperimentConfiguration) -> str:
-    """Return why production runs cannot have this code where there is no IR; empty if they can."""
-    is_of_ptxas = bool(config.assembler_options) or config.codegen_opt != _USUAL_LEVEL
-    return (
-        "production runs give PTX that a program loads a limit of registers, no levels and options "
-        "of ptxas: fix them (--fixed-codegen-opt 3)"
-        if is_of_ptxas
-        else ""
-    )
+def _machine_code(result: TuningResult, choice: Choice) -> tuple[bytes, str]:
+    """Return what ptxas makes of recorded PTX by its levels and options, or why that is not there.
+
+    Without them the driver compiles, and there is nothing to return. Machines of production runs
+    need not have ptxas, and another one would make other code than the one that was measured.
+    """
+    config = choice.config
+    if not config.assembler_options and config.codegen_opt == _USUAL_LEVEL:
+        return b"", ""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    about = "its levels and options of ptxas are not deployed"
+    if result.record is None or not result.match.arch:
+        return b"", f"{about}: the results do not say what was tuned, and on what GPU"
+    try:
+        recorded = _native.RecordedCode(result.record)
+        code = recorded.assembled(result.match.arch, json.dumps(config.to_dict()))
+    except MnemeError as error:
+        return b"", f"{about}: {error}"
+    if choice.image_hash and _native.content_hash(code) != choice.image_hash:
+        return b"", f"{about}: ptxas here makes other code than the one that was measured"
+    return code, ""
 
 
 def _bounds_note(config: ExperimentConfiguration) -> str:

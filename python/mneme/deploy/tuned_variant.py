@@ -332,6 +332,9 @@ class TunedVariant(FixedCodeKnobs):
     code_form: str = ""
     """What the code is where it has no IR and a program loads it: "cubin"; empty: it has IR."""
 
+    cubin: bytes = b""
+    """Machine code for the architecture of `match`, in place of that of the program's PTX."""
+
     def is_for(self, static_hash: str, code_hash: str) -> bool:
         """Whether it is for this code."""
         if self.static_hash in ("", static_hash):
@@ -371,8 +374,13 @@ class TunedVariant(FixedCodeKnobs):
     def _code_json(self) -> dict[str, Any]:
         """Return how the kernel is compiled, as in the file."""
         if self.code_form:
-            limit = {"MaxRegisters": self.max_registers} if self.max_registers else {}
-            return {"CodeForm": self.code_form, **limit}
+            told = {
+                "MaxRegisters": self.max_registers or None,
+                "CodeGenOptLevel": self.codegen_opt_level if self.cubin else None,
+                "AssemblerOptions": self.assembler_options or None,
+                "Cubin": self.cubin.hex() or None,
+            }
+            return {"CodeForm": self.code_form, **said_in(told)}
         return {
             **self.flat_json(),
             **{one.key: getattr(self, one.name) for one in _OWN_KEYS},
@@ -398,4 +406,5 @@ class TunedVariant(FixedCodeKnobs):
             static_hash=said.get("StaticHash", "").lower(),
             code_hash=said.get("CodeHash", "").lower(),
             code_form=said.get("CodeForm", ""),
+            cubin=bytes.fromhex(said.get("Cubin", "")),
         )

@@ -42,6 +42,9 @@ class Choice:
     compile_seconds: float
     """How long compiling it took."""
 
+    image_hash: str = ""
+    """Hash of the code that was measured; empty if unknown."""
+
     @property
     def is_baseline(self) -> bool:
         """Whether nothing better than the baseline was found."""
@@ -75,6 +78,9 @@ class TuningResult:
 
     match: Match
     """The launch, and the device it was measured on."""
+
+    record: Path | None = None
+    """The record that was tuned; None if the results do not say."""
 
     contender: Gain | None = None
     """If the baseline won: the uncertain gain of the best other configuration."""
@@ -164,6 +170,7 @@ def result_of(directory: Path, best: dict[str, Any]) -> TuningResult:
         baseline_ns=float(baseline),
         weight=float(best.get("weight", 1.0)),
         match=match_of(facts, arch=arch, device=str(measured_on.get("name", ""))),
+        record=_record(best.get("record")),
         contender=_gain((best.get("contender") or {}).get("gain")),
     )
 
@@ -220,7 +227,13 @@ def _choice(data: dict[str, Any], metric: object, baseline: object) -> Choice:
         is_significant=is_significant,
         replayed_low=replayed_low,
         compile_seconds=sum(_seconds(data, name) for name in ("opt_time", "codegen_time")),
+        image_hash=str((data.get("result") or {}).get("image_hash") or ""),
     )
+
+
+def _record(names: object) -> Path | None:
+    path = names.get("record_database") if isinstance(names, dict) else None
+    return Path(path) if isinstance(path, str) else None
 
 
 def _seconds(data: dict[str, Any], name: str) -> float:

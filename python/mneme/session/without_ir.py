@@ -104,9 +104,8 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
             f"only {searched} are searched; no file of tuned kernels is written: "
             f"{record.producer} compiles this kernel while its program runs"
         )
-    level = " (of PTX only with --fixed-codegen-opt 3)" if is_ptx else ""
     return replace(options, **unchanged), (
         f"only {searched} are searched: the code is {form_text(form)} without IR, "
         "so pipelines, constants and launch bounds stay as they are; 'mneme deploy --launch' "
-        f"writes what was found for production runs{level}"
+        "writes what was found for production runs"
     )

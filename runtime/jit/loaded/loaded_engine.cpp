@@ -27,6 +27,11 @@ bool isWhole(const tuned::Variant& variant, const std::vector<KernelArg>& args) 
   return std::ranges::equal(variant.match.argSizes, args, {}, {}, &KernelArg::sizeBytes);
 }
 
+/// Whether the variant is for other code than the program loaded.
+bool hasOtherCode(const tuned::Variant& variant) {
+  return variant.maxRegisters != 0 || variant.cubin;
+}
+
 std::set<std::string> namesIn(const tuned::File& file) {
   std::set<std::string> names; // in an order that does not change
   for (const auto& [name, kernel] : file.kernels)
@@ -275,11 +280,11 @@ std::optional<TunedLaunch> LoadedEngine::choose(Kernel& kernel, const DriverLaun
       wanted.dims =
           overrideDims(*variant.launch, launch.dims, choice.likeness).value_or(launch.dims);
     void* const changed =
-        variant.maxRegisters != 0 ? changedCode(kernel, choice.variant, launch) : nullptr;
+        hasOtherCode(variant) ? changedCode(kernel, choice.variant, launch) : nullptr;
     if (changed)
       wanted.function = changed;
-    // Dimensions were tried with the limit only.
-    if (variant.maxRegisters != 0 && !changed)
+    // Dimensions were tried with this code only.
+    if (hasOtherCode(variant) && !changed)
       wanted.dims = launch.dims;
     if (changed || !(wanted.dims == launch.dims))
       chosen = wanted;
@@ -321,10 +326,14 @@ void* LoadedEngine::makeChanged(const Kernel& kernel, const tuned::Variant& vari
       throw Error(ErrorCode::Unsupported, "its code takes no limit of registers");
     if (kernel.hasVariables)
       throw Error(ErrorCode::Unsupported,
-                  "its code has device variables, of which code with another limit of registers "
-                  "would have its own");
+                  "its code has device variables, of which other code would have its own");
+    if (const std::string target = driver_.target(driver_.currentDevice());
+        variant.cubin && variant.match.arch != target)
+      throw Error(ErrorCode::Unsupported,
+                  "its machine code is for " + variant.match.arch + ", not for " + target);
     std::vector<std::byte> code =
-        embed::withRegisterLimit(*kernel.blob.image, name, variant.maxRegisters);
+        variant.cubin ? *variant.cubin
+                      : embed::withRegisterLimit(*kernel.blob.image, name, variant.maxRegisters);
     code.push_back(std::byte{0});
     return driver_.load(code, name);
   } catch (const std::exception& error) {

@@ -73,8 +73,8 @@ public:
   void report() noexcept;
 
 private:
-  /// Code with a variant's limit of registers, by context and variant; null: it failed. It stays
-  /// loaded as long as its context, and outlives the program's handles of the kernel.
+  /// Code that a variant has made of the program's, by context and variant; null: it failed. It
+  /// stays loaded as long as its context, and outlives the program's handles of the kernel.
   struct ChangedCode {
     std::mutex mutex;
     std::map<std::pair<uint64_t, size_t>, void*> code;

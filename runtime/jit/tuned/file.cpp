@@ -20,6 +20,7 @@ namespace {
 
 constexpr uint64_t kMaxArgIndex = 1 << 16;
 constexpr uint64_t kMaxArgBytes = 1 << 15; // of a kernel's parameters together
+constexpr uint64_t kMaxCodeBytes = kMaxFileBytes / 2;
 // 1: all variants are for code of one hash; 2: for several; 3: for code without IR, too
 constexpr uint32_t kKnownVersion = 3;
 constexpr uint64_t kPointerBytes = 8;
@@ -35,10 +36,11 @@ std::optional<mneme_dim3> readDims(const JsonObject& object, const char* key) {
   return dims;
 }
 
-std::vector<std::byte> readHex(const JsonObject& object, const char* key) {
-  const char* wanted = "the bytes of a value as pairs of hexadecimal digits";
+std::vector<std::byte>
+readHex(const JsonObject& object, const char* key, uint64_t mostBytes = kMaxArgBytes,
+        const char* wanted = "the bytes of a value as pairs of hexadecimal digits") {
   const std::string text = object.text(key).value_or("");
-  if (text.empty() || text.size() % 2 != 0 || text.size() > 2 * kMaxArgBytes)
+  if (text.empty() || text.size() % 2 != 0 || text.size() > 2 * mostBytes)
     object.refuseValue(key, wanted);
   std::vector<std::byte> bytes(text.size() / 2);
   for (size_t i = 0; i < bytes.size(); ++i) {
@@ -232,6 +234,12 @@ Variant readVariant(const JsonObject& object) {
   variant.staticHash = readHash(object, "StaticHash");
   variant.codeHash = readHash(object, "CodeHash");
   variant.codeForm = object.text("CodeForm").value_or("");
+  if (object.has("Cubin")) {
+    if (variant.codeForm != "ptx" || variant.match.arch.empty())
+      object.refuse("Cubin", "needs CodeForm 'ptx', and Arch in Match");
+    variant.cubin = std::make_shared<const std::vector<std::byte>>(
+        readHex(object, "Cubin", kMaxCodeBytes, "machine code as pairs of hexadecimal digits"));
+  }
   return variant;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -67,6 +68,8 @@ struct Variant {
   /// What the code is where it has no IR and a program loads it: "cubin", "ptx"; empty: it has IR.
   /// There is a staticHash then.
   std::string codeForm;
+  /// Machine code for Match::arch in place of that of the program's PTX; null: none.
+  std::shared_ptr<const std::vector<std::byte>> cubin;
 
   /// `otherCode` is 0 where it is unknown.
   bool isFor(uint64_t otherStatic, uint64_t otherCode) const {

@@ -24,7 +24,7 @@ const std::string kWithVariable = kHead + ".visible .global .align 4 .b8 v[4];\n
 struct FakeDriver final : LoadedDriver {
   int currentDevice() noexcept override { return device; }
   uint64_t currentContext() noexcept override { return context; }
-  std::string target(int) override { return "sm_90"; }
+  std::string target(int) override { return architecture; }
   bool isCaptured(void* stream) noexcept override { return stream == captured; }
   std::optional<std::vector<embed::DeviceParameter>> parametersOf(const void*) override {
     return std::nullopt;
@@ -40,6 +40,7 @@ struct FakeDriver final : LoadedDriver {
   }
 
   int device = 0;
+  std::string architecture = "sm_90";
   uint64_t context = 1, allowedBytes = 48 << 10;
   bool failsToLoad = false;
   void* captured = reinterpret_cast<void*>(99);
@@ -226,7 +227,30 @@ TEST_CASE("PTX gets another limit of registers, once in each context") {
   CHECK(plan->dims.block.x == 128);
 }
 
+TEST_CASE("machine code of the file takes the place of PTX, on the architecture it is for") {
+  const std::string file = fileFor(kPlain, R"("MaxRegisters": 32, "Cubin": "7f454c46", )" + kDims);
+  Program program(file);
+  const auto plan = program.launch();
+  REQUIRE(plan);
+  CHECK(plan->function == &program.driver.changed);
+  CHECK(plan->dims.block.x == 64);
+  CHECK(program.driver.loaded == std::vector<std::string>{"\x7f"
+                                                          "ELF"});
+  Program elsewhere(file);
+  elsewhere.driver.architecture = "sm_100";
+  CHECK_FALSE(elsewhere.launch());
+  CHECK(elsewhere.driver.loaded.empty());
+  REQUIRE(elsewhere.warnings.size() == 1);
+  CHECK(elsewhere.warnings[0].find("its machine code is for sm_90, not for sm_100") !=
+        std::string::npos);
+}
+
 TEST_CASE("code that cannot be changed stays, with its dimensions") {
+  SUBCASE("device variables, which machine code of the file would have its own of") {
+    Program program(fileFor(kWithVariable, R"("Cubin": "7f454c46", )" + kDims), kWithVariable);
+    CHECK_FALSE(program.launch());
+    CHECK(program.driver.loaded.empty());
+  }
   SUBCASE("device variables") {
     Program program(fileFor(kWithVariable, "\"MaxRegisters\": 32, " + kDims), kWithVariable);
     CHECK_FALSE(program.launch());

@@ -1,10 +1,14 @@
 #include <doctest/doctest.h>
 
+#include <fstream>
+
 #include <nlohmann/json.hpp>
 
 #include "runtime/compiler/assembler/tools.h"
 #include "runtime/core/base/error.h"
 #include "runtime/replay/code_without_ir.h"
+#include "runtime/replay/recorded_code.h"
+#include "tests/unit/base/temporary_directory.h"
 
 using namespace mneme;
 using namespace mneme::replay;
@@ -100,6 +104,27 @@ TEST_CASE("PTX takes levels and options of ptxas") {
   CHECK(statistics["obj_size"].get<size_t>() == built.image.size());
   c.assemblerOptions = "--maxrregcount=3";
   CHECK_THROWS_AS(recordedBuild(code, gpu(), c, {}), Error);
+}
+
+TEST_CASE("machine code for production runs is that of a replay, and made without a GPU") {
+  if (compile::findAssembler().kind == compile::AssemblerKind::Driver)
+    return;
+  test::TemporaryDirectory directory;
+  artifact::KernelRecord record = recordOfTriton();
+  record.codeForm = "ptx";
+  record.images.clear();
+  record.modules = {"k.ptx"};
+  std::ofstream(directory.path() / "k.ptx") << kPtx;
+  std::ofstream(directory.path() / "1.json") << record.toJson();
+  Configuration c;
+  c.codegenOpt = 1;
+  c.assemblerOptions = "--def-load-cache=cg";
+  c.maxRegisters = 24;
+  const auto code = RecordedCode(directory.path() / "1.json", "").assembled("sm_90", c);
+  const OwnCode own = *ownCode(record, {bytesOf(kPtx)}, c);
+  CHECK(code == recordedBuild(own, gpu(), c, {}).image);
+  c.passes = "default<O1>";
+  CHECK_THROWS_AS(RecordedCode(directory.path() / "1.json", "").assembled("sm_90", c), Error);
 }
 
 TEST_CASE(

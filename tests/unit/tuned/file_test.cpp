@@ -356,7 +356,8 @@ TEST_CASE("of variants that are there twice the last ones count") {
 TEST_CASE("code without IR has a form, a hash and all of its arguments") {
   const std::string text = R"json({"k": {"Mneme": {"Version": 3, "Variants": [
     {"CodeForm": "ptx", "StaticHash": "00000000000000ab", "MaxRegisters": 32,
-     "Match": {"Args": [{"Index": 0, "Bytes": "00000000000000000102030405060708", "Pointers": [0]},
+     "CodeGenOptLevel": 2, "AssemblerOptions": "--fmad=false", "Cubin": "7f45",
+     "Match": {"Arch": "sm_90", "Args": [{"Index": 0, "Bytes": "00000000000000000102030405060708", "Pointers": [0]},
                         {"Index": 1, "Bytes": "0000000000000000", "Pointers": [0]},
                         {"Index": 2, "Type": "i32", "Bytes": "07000000"}]}},
     {"Pipeline": "default<O1>"}]}}})json";
@@ -365,6 +366,8 @@ TEST_CASE("code without IR has a form, a hash and all of its arguments") {
   const Variant& variant = file.kernels.at("k").variants.at(0);
   CHECK(variant.codeForm == "ptx");
   CHECK(variant.maxRegisters == 32);
+  REQUIRE(variant.cubin);
+  CHECK(*variant.cubin == std::vector{std::byte{0x7f}, std::byte{0x45}});
   CHECK(variant.match.argSizes == std::vector<uint64_t>{16, 8, 4});
   REQUIRE(variant.match.args.size() == 2); // without pointers
   CHECK(variant.match.args[0].offset == 8u);
@@ -387,6 +390,12 @@ TEST_CASE("what code without IR needs is missing") {
     return warningOf(R"({"k": {"Mneme": {"Variants": [{)" + variant + "}]}}}", 0);
   };
   CHECK(warning(R"("CodeForm": "cubin")").find("CodeForm needs StaticHash") != std::string::npos);
+  const std::string cubin = R"("StaticHash": "00000000000000ab", "Cubin": "7f45", )";
+  for (const char* more :
+       {R"("CodeForm": "ptx")", R"("CodeForm": "cubin", "Match": {"Arch": "a"})"})
+    CHECK(warning(cubin + more).find("Cubin needs CodeForm 'ptx', and Arch") != std::string::npos);
+  CHECK(warning(R"("CodeForm": "ptx", "Match": {"Arch": "a"}, "Cubin": "7")")
+            .find("machine code as pairs of hexadecimal digits") != std::string::npos);
   const std::string begin = R"("Match": {"Args": [{"Index": 0, "Bytes": "00000000", "Pointers": )";
   for (const char* pointers : {"[0]}]}", "[4]}]}", "[8]}]}"})
     CHECK(warning(begin + pointers).find("Pointers names bytes") != std::string::npos);
