@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import threading
@@ -14,6 +15,7 @@ from mneme.measure.content import Content
 from mneme.measure.eval_future import EvalFuture, as_completed
 from mneme.measure.job import Job, Known
 from mneme.measure.measuring import Measuring
+from mneme.measure.rare_collections import rare_collections
 from mneme.measure.ready import ReadyJobs
 from mneme.measure.statistics import ExecutorStatistics
 from mneme.measure.switch_interval import quick_switches
@@ -218,6 +220,18 @@ def test_threads_take_turns_quickly_as_long_as_anybody_needs_it() -> None:
     assert sys.getswitchinterval() < usual
     second.__exit__(None, None, None)
     assert sys.getswitchinterval() == usual
+
+
+def test_garbage_is_collected_rarely_as_long_as_anybody_needs_it() -> None:
+    usual = gc.get_threshold()
+    first, second = rare_collections(), rare_collections()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold()[0] > usual[0]
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == usual
+    assert gc.get_freeze_count() == 0
 
 
 def test_busy_share_is_launches_by_wall() -> None:

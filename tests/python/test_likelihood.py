@@ -6,6 +6,8 @@ import random
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from mneme.search.likelihood import _CANDIDATES, Likelihood
 
 VALUES = {"shape": ["wide", "deep", "flat"], "count": [1, 2, 4, 8], "switch": [False, True]}
@@ -53,6 +55,22 @@ def test_parameters_that_a_configuration_lacks_do_not_count() -> None:
         likelihood.learn({"passes": "drawn", "bound": 1 + number % 2}, 1.0 + number % 2)
     assert proposed(likelihood, "bound").most_common(1)[0][0] == 1
     assert proposed(likelihood, "passes").most_common(1)[0][0] == "drawn"
+
+
+def test_a_few_more_results_among_many_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    likelihood = learned(lambda one: 1.0 + one["count"], trials=640)
+    likelihood.propose()
+    compared: list[str] = []
+    compare = likelihood._compare
+    monkeypatch.setattr(likelihood, "_compare", lambda one: (compared.append(one), compare(one))[1])
+    bad = {name: listed[0] for name, listed in VALUES.items()}
+    for _ in range(10):
+        likelihood.learn(bad, 9.0)
+        likelihood.propose()
+    assert compared == []
+    likelihood.learn(bad, 9.0)
+    likelihood.propose()
+    assert compared == list(VALUES)
 
 
 def test_what_is_proposed_is_the_likeliest_of_some_candidates() -> None:

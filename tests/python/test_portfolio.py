@@ -12,6 +12,7 @@ import pytest
 
 from mneme import _native
 from mneme.mneme_types import ExperimentConfiguration
+from mneme.search.operator_credit import Operator
 from mneme.search.params import BoolParam, CategoricalParam, FixedParam, IntRangeParam
 from mneme.search.pipeline_param import PipelineParam
 from mneme.search.portfolio import Portfolio, Proposal
@@ -89,7 +90,7 @@ def test_proposals_of_a_seed_stay_the_same() -> None:
             params = portfolio.sample_of(number - 16).params
             metric = None if params["n0"] == 9 else cost(params)
             portfolio.learn(number - 16, metric, tuple(params.items()))
-    assert digest.hexdigest()[:16] == "730323f9bddcecd8"
+    assert digest.hexdigest()[:16] == "3fdf4027f5e17507"
 
 
 @pytest.mark.parametrize(("running", "most"), [(1, 200), (64, 200), (128, 100), (5000, 8)])
@@ -110,6 +111,37 @@ def test_many_that_run_leave_few_attempts(
     found = portfolio.propose(running)
     assert next(tries) == most
     assert not found.is_repeated  # one that is new was drawn
+
+
+def test_after_nothing_new_attempts_grow_with_what_is_learned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    portfolio = Portfolio(SpaceView.of(Space()), random.Random(7))
+    for number in range(64):
+        portfolio.propose(number)
+    known, tries = Proposal(portfolio.sample_of(0), "draw"), itertools.count()
+    monkeypatch.setattr(portfolio, "_propose", lambda _: (next(tries), known)[1])
+
+    def attempts(number: int) -> int:
+        before = next(tries)
+        portfolio.propose(number)
+        return next(tries) - before - 1
+
+    assert [attempts(64), attempts(65)] == [200, 2]
+    for number in range(8):
+        portfolio.learn(number, 1.0 + number, number)
+    assert attempts(66) == 200 * 8 // 58
+    assert attempts(67) == 2
+
+
+def test_credit_is_the_area_under_the_curve() -> None:
+    rng, operator, uses = random.Random(1), Operator(lambda: None), []
+    for _ in range(1000):
+        uses.append(rng.choice((0.0, 0.3, 1.0)))
+        operator.add(uses[-1])
+        kept = uses[-300:]
+        area = sum(place * one for place, one in enumerate(kept, 1))
+        assert operator.credit == pytest.approx(2 * area / (len(kept) * (len(kept) + 1)))
 
 
 def test_pipelines_are_sequences_mutated_and_spliced() -> None:

@@ -73,7 +73,7 @@ class Batches(Generic[Item]):
         """
         with self._changed:
             self._processes, self._slots, self._whole = processes, slots, whole
-            self._changed.notify()
+            self._wake()
 
     @property
     def size(self) -> int:
@@ -98,7 +98,7 @@ class Batches(Generic[Item]):
                 oldest = self._ends.popleft()
                 self._items -= oldest.items
                 self._nanoseconds -= oldest.nanoseconds
-            self._changed.notify()
+            self._wake()
 
     def note_task(self) -> None:
         """Note that the pool has got a task."""
@@ -113,7 +113,7 @@ class Batches(Generic[Item]):
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="mneme-batches", daemon=True)
                 self._thread.start()
-            self._changed.notify()
+            self._wake()
 
     def expect(self, items: int) -> None:
         """Note how many items will be added from now on.
@@ -122,7 +122,7 @@ class Batches(Generic[Item]):
         """
         with self._changed:
             self._left = items
-            self._changed.notify()
+            self._wake()
 
     def close(self) -> None:
         """Send what waits, and end the thread."""
@@ -169,6 +169,11 @@ class Batches(Generic[Item]):
                 most = self._size_now()
                 taken, self._waiting = self._waiting[:most], self._waiting[most:]
             self._send(taken)
+
+    def _wake(self) -> None:
+        """Wake the thread if it has something to do: waking it for nothing takes long."""
+        if self._is_ready():
+            self._changed.notify()
 
     def _is_ready(self) -> bool:
         is_whole = len(self._waiting) >= self._size_now()

@@ -80,7 +80,7 @@ def assign(
     found: dict[str, Any] = {}
     for key in sampling_order(space, dimensions) if order is None else order:
         param = dimensions[key]
-        if _is_active(space, key, param, found):
+        if param.when is None or _is_active(space, key, param, found):
             found[key] = value_of(param)
         elif param.otherwise is not ABSENT:
             found[key] = param.otherwise

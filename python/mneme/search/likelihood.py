@@ -23,6 +23,9 @@ _MOST_GOOD: Final = 25
 # Weight of a uniform prior that is added to the counts, in configurations.
 _PRIOR: Final = 1.0
 _CANDIDATES: Final = 24
+# Densities are compared again after this part of what they count is new: that takes some time, and
+# with hundreds of results a few more say little.
+_NEW_PART: Final = 1 / 64
 
 Params = dict[str, Any]
 
@@ -35,6 +38,8 @@ class _Densities(NamedTuple):
     sums: list[float]
     """The chances of these values, added up, to have the greatest ratio of both densities among
     candidates that are drawn by their density among the good."""
+    most_changes: int
+    """After so many changes of counts both are compared again."""
 
 
 class Likelihood:
@@ -52,6 +57,7 @@ class Likelihood:
         self._good: list[int] = []
         self._good_counts = {name: Counter[Any]() for name in self._values}
         self._densities: dict[str, _Densities] = {}
+        self._changes = dict.fromkeys(self._values, 0)
 
     @property
     def is_ready(self) -> bool:
@@ -79,7 +85,7 @@ class Likelihood:
         chosen: Params = {}
         for name, values in self._values.items():
             found = self._densities.get(name)
-            if found is None:
+            if found is None or self._changes[name] > found.most_changes:
                 found = self._densities[name] = self._compare(name)
             place = bisect.bisect(found.sums, self._rng.random() * found.sums[-1])
             chosen[name] = values[found.places[min(place, len(values) - 1)]]
@@ -90,7 +96,7 @@ class Likelihood:
             if name in params:
                 seen[params[name]] += more
                 self._total[name] += more
-                self._densities.pop(name, None)
+                self._changes[name] += 1
 
     def _find_good(self) -> None:
         """Count values among the best results, if these are others than before."""
@@ -128,4 +134,4 @@ class Likelihood:
             for at in range(begin, end):
                 sums[at] = first + (sums[at] - below) * share
             below, first = above, last
-        return _Densities(places, sums)
+        return _Densities(places, sums, self._changes[name] + int(_NEW_PART * self._total[name]))

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mneme.errors import InvalidArgument
 from mneme.pipelines.mutation import mutate
 from mneme.search.conditions import assign, sampling_order
 from mneme.search.likelihood import Likelihood
+from mneme.search.operator_credit import Operator
 from mneme.search.params import ABSENT, sample_random_param
 from mneme.search.pipeline_param import PipelineParam
 from mneme.search.starting_points import starting_points
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from mneme.pipelines.pass_options import ConcretePass
     from mneme.search.params import BaseParam
@@ -33,8 +33,7 @@ __all__ = ["Portfolio", "Proposal"]
 
 _ELITE: Final = 12
 _TOURNAMENT: Final = 3
-# Number of uses that the bandit remembers, and how much it explores.
-_WINDOW: Final = 300
+# How much the bandit explores.
 _EXPLORE: Final = 0.12
 # Credit for a new best, and for another configuration among the best few.
 _CREDIT_BEST: Final = 1.0
@@ -55,6 +54,9 @@ _MOST_ATTEMPTS: Final = 200
 # With more trials running, there are fewer attempts in proportion: what is likely runs already.
 _FEW_RUNNING: Final = 64
 _FEWEST_ATTEMPTS: Final = 8
+# After the operators had nothing new, as many again as the results that came since are of those
+# that run.
+_ATTEMPTS_AFTER_NONE: Final = 2
 # Patience: trials without a better one, and as a multiple of the trials it took to find the best.
 _PATIENCE: Final = 2000
 _PATIENCE_FACTOR: Final = 3.0
@@ -72,23 +74,6 @@ class Proposal(NamedTuple):
     """Which of the single changes it is; -1: none."""
     is_repeated: bool = False
     """Whether it was tried before: nothing new was found."""
-
-
-@dataclass(slots=True)
-class _Operator:
-    propose: Callable[[], Params | None]
-    uses: deque[float] = field(default_factory=lambda: deque(maxlen=_WINDOW))
-    running: int = 0
-    """Uses whose results are not known yet."""
-    credit: float = 0.0
-    """Area under the curve of successes, 0 to 1; recent ones count more."""
-
-    def add(self, success: float) -> None:
-        """Add a use."""
-        self.uses.append(success)
-        count = len(self.uses)
-        area = sum(position * one for position, one in enumerate(self.uses, 1) if one)
-        self.credit = 2 * area / (count * (count + 1))
 
 
 class Portfolio:
@@ -124,6 +109,8 @@ class Portfolio:
         self._elite: list[tuple[float, object, Params]] = []
         self._trials = 0
         self._trials_of_best = 0
+        # How many results were known when the operators had nothing new.
+        self._trials_of_none: int | None = None
         listed = {
             name: list(param.values())
             for name, param in self._dimensions.items()
@@ -131,20 +118,20 @@ class Portfolio:
         }
         self._likelihood = Likelihood(listed, rng)
         self._operators = {
-            "draw": _Operator(self._draw),
-            "likely": _Operator(self._likely),
-            "change": _Operator(self._change),
-            "combine": _Operator(self._combine),
+            "draw": Operator(self._draw),
+            "likely": Operator(self._likely),
+            "change": Operator(self._change),
+            "combine": Operator(self._combine),
         }
         self._passes: list[ConcretePass] = []
         self._extensions: list[tuple[str, str]] = []
         if self._pipeline is not None:
             self._passes = self._pipeline.pass_manager.get_concrete_passes()
-            self._operators["sequence"] = _Operator(self._sequence)
-            self._operators["mutate"] = _Operator(self._mutate)
-            self._operators["splice"] = _Operator(self._splice)
-            self._operators["extend"] = _Operator(self._extend)
-            self._operators["shorten"] = _Operator(self._shorten)
+            self._operators["sequence"] = Operator(self._sequence)
+            self._operators["mutate"] = Operator(self._mutate)
+            self._operators["splice"] = Operator(self._splice)
+            self._operators["extend"] = Operator(self._extend)
+            self._operators["shorten"] = Operator(self._shorten)
 
     @property
     def is_exhausted(self) -> bool:
@@ -193,18 +180,26 @@ class Portfolio:
         Raises:
             InvalidArgument: If the space is empty, or its own functions failed.
         """
-        most = _MOST_ATTEMPTS * _FEW_RUNNING // max(_FEW_RUNNING, len(self._running))
-        for attempt in range(1, max(_FEWEST_ATTEMPTS, most) + 1):
+        for attempt in range(1, self._most_attempts() + 1):
             found = self._propose(self._turns + attempt - 1)
             if not self.is_tried(found.sample):
                 break
             if attempt % _ATTEMPTS_AT_NEW == 0:
                 self._meet_again(found)
         else:
+            self._trials_of_none = self._trials
             found = self._drawn()
         self._proposed[_values_of(found.sample.params)] = found.sample
         self.begin(number, found)
         return found
+
+    def _most_attempts(self) -> int:
+        running = len(self._running)
+        most = max(_FEWEST_ATTEMPTS, _MOST_ATTEMPTS * _FEW_RUNNING // max(_FEW_RUNNING, running))
+        if self._trials_of_none is None:
+            return most
+        news = self._trials - self._trials_of_none
+        return min(most, max(_ATTEMPTS_AFTER_NONE, most * news // max(1, running)))
 
     def _meet_again(self, proposal: Proposal) -> None:
         """Note that an operator has nothing new: it is used less, and this known one counts more.
@@ -219,7 +214,7 @@ class Portfolio:
 
     def _drawn(self) -> Proposal:
         for _ in range(_ATTEMPTS):
-            sample = self._space.draw_params(self._rng)
+            sample = self._space.draw_params(self._rng, self._order)
             if not self.is_tried(sample):
                 return Proposal(sample, "draw")
         return Proposal(sample, "draw", is_repeated=True)
@@ -279,7 +274,7 @@ class Portfolio:
             sample = None if params is None else self.member(params)
             if sample is not None:
                 return Proposal(sample, name)
-        return Proposal(self._space.draw_params(self._rng), "draw")
+        return Proposal(self._space.draw_params(self._rng, self._order), "draw")
 
     def _next_change(self) -> Proposal | None:
         """A good member with another of the first values of a parameter."""

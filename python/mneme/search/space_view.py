@@ -18,7 +18,7 @@ from mneme.search.configurations import configuration_from_params
 from mneme.search.params import BaseParam, plain_value, sample_optuna_param, sample_random_param
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from optuna.study import Study
     from optuna.trial import Trial
@@ -126,13 +126,20 @@ class SpaceView:
             return self.draw_params(rng)
         return self._sample(self.space.sample_random())
 
-    def draw_params(self, rng: random.Random | None = None) -> Sample:
-        """Return a random member with its parameters; see `draw`."""
+    def draw_params(
+        self, rng: random.Random | None = None, order: Sequence[str] | None = None
+    ) -> Sample:
+        """Return a random member with its parameters; see `draw`.
+
+        Args:
+            rng: Draws it; None: a generator of this object's own.
+            order: As of `assign`.
+        """
         if self._rng is None:
             self._rng = random.Random()  # noqa: S311
         generator = rng or self._rng
         dimensions = self.dimensions()
-        order = sampling_order(self.name, dimensions)
+        order = order or sampling_order(self.name, dimensions)
         for _ in range(self._attempts()):
             params = assign(
                 self.name, dimensions, lambda param: sample_random_param(param, generator), order

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.interrupts import interrupts_wait
+from mneme.measure.rare_collections import rare_collections
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.session.events import Progress
 from mneme.session.policy import ends_hangs
@@ -200,6 +201,10 @@ class SearchLoop:
         An interrupt is raised; finished trials are stored. Call it again to continue, unless it
         `is_stuck`.
         """
+        with rare_collections():
+            return self._run(trials, timeout)
+
+    def _run(self, trials: int | None, timeout: float | None) -> str:
         now = time.monotonic()
         began = self._began = now if self._began is None else self._began
         deadline = None if timeout is None else now + timeout
