@@ -13,24 +13,50 @@ pytest_plugins = ["cmake_fixtures"]
 pytestmark = [pytest.mark.compile, pytest.mark.slow]
 
 WAYS = ["SUBDIRECTORY", "FETCH"]
+# What a build of mneme reads.
+SOURCES = (
+    "CMakeLists.txt",
+    "cmake",
+    "include",
+    "passes",
+    "python",
+    "runtime",
+    "scripts",
+    "templates",
+)
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources. The build directory lies in it as in this checkout: a compiler cache compares
+    the way from one to the other."""
+    copy = tmp_path_factory.mktemp("part") / "mneme"
+    copy.mkdir()
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(ROOT / name, copy)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def directory(sources: Path) -> Path:
     """One build directory: mneme lies at the same place in it both ways, and is compiled once."""
-    return tmp_path_factory.mktemp("part") / "build"
+    return sources / "build"
 
 
 @pytest.mark.parametrize("how", WAYS)
 def test_mneme_as_a_part_of_the_build(
-    how: str, directory: Path, build_tree: Path, tmp_path: Path
+    how: str, sources: Path, directory: Path, build_tree: Path, tmp_path: Path
 ) -> None:
-    options = [f"-DMNEME_{way}={ROOT if way == how else ''}" for way in WAYS]
+    options = [f"-DMNEME_{way}={sources if way == how else ''}" for way in WAYS]
     options += ["-DCMAKE_DISABLE_FIND_PACKAGE_pybind11=ON"]
-    # The compilers of this build tree, so that a compiler cache serves what was built there.
-    options += [f"-DCMAKE_{name}={_cached(name)}" for name in ("C_COMPILER", "CXX_COMPILER")]
+    # Compilers and flags of this build tree, so that a compiler cache serves what was built there.
+    known = ("C_COMPILER", "CXX_COMPILER", "BUILD_TYPE")
+    options += [f"-DCMAKE_{name}={_cached(name)}" for name in known]
     if shutil.which("ccache"):
-        options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={ROOT / 'scripts' / 'with-ccache'}")
+        options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={sources / 'scripts' / 'with-ccache'}")
     configured = configure(HERE / "consumer", directory, build_tree, *options)
     assert configured.returncode == 0, configured.words
     # Neither tests nor the Python extension of mneme's are in the way of who has it as a part.
