@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -106,17 +109,23 @@ def test_what_cannot_tell_models_apart_is_refused(given: dict[str, Any], sentenc
         TuneOptions.from_dict({**options, "model": "A100"}).validate()
 
 
+def has_trials(results: Path) -> bool:
+    return (results / "trials.jsonl").exists() and b"\n" in (results / "trials.jsonl").read_bytes()
+
+
 def test_an_interrupt_ends_every_search(recording: Path, tmp_path: Path) -> None:
-    timeout = shutil.which("timeout")
-    assert timeout
-    results = tmp_path / "results"
-    with two_models(tmp_path) as (on, _):
+    results, said = tmp_path / "results", tmp_path / "stderr"
+    models = ("NVIDIA-A100", "NVIDIA-H100")
+    with two_models(tmp_path) as (on, _), said.open("w") as errors:
         place = ("--on", on, "--model", "all", "--trials", "100000", "--results-dir", results)
-        done = mneme(
-            *("tune", recording, "--no-knowledge", *CPU, *place),
-            before=(timeout, "--foreground", "-s", "INT", "25"),
-        )
-    assert f"interrupted; go on with: mneme tune --resume --results-dir {results}" in done.stderr
-    for model in ("NVIDIA-A100", "NVIDIA-H100"):
+        words = ("tune", recording, "--no-knowledge", *CPU, *place)
+        line = [sys.executable, "-m", "mneme", *map(str, words)]
+        with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=errors) as search:
+            while search.poll() is None and not all(has_trials(results / one) for one in models):
+                time.sleep(0.05)
+            search.send_signal(signal.SIGINT)
+    sentence = f"interrupted; go on with: mneme tune --resume --results-dir {results}"
+    assert sentence in said.read_text()
+    for model in models:
         assert read_trials(results / model)
         assert json.loads((results / model / "summary.json").read_text())["status"] == "interrupted"
