@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -174,11 +173,13 @@ def test_signal_is_the_programs_own() -> None:
 
 
 def test_signals_reach_the_program() -> None:
-    command = [sys.executable, "-m", "mneme", "run", "--device", "cpu", "--", "/bin/sleep", "60"]
-    with subprocess.Popen(command) as child:
-        time.sleep(1)
+    program = ["/bin/sh", "-c", "echo begun; exec sleep 600"]
+    command = [sys.executable, "-m", "mneme", "run", "--device", "cpu", "--", *program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "begun\n"
         child.send_signal(signal.SIGTERM)
-        assert child.wait(timeout=10) == -signal.SIGTERM
+        assert child.wait(timeout=60) == -signal.SIGTERM
 
 
 def test_cleaning_a_directory_leaves_what_is_only_called_like_a_record(tmp_path: Path) -> None:

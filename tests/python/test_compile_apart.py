@@ -26,7 +26,7 @@ def refuse(*_: Any) -> None:
 
 
 def hang(*_: Any) -> None:
-    time.sleep(60)
+    time.sleep(600)
 
 
 def interrupt(*_: Any) -> None:
@@ -43,7 +43,7 @@ def test_an_interrupt_waits_for_no_compiler(monkeypatch: pytest.MonkeyPatch) -> 
             compile_apart(Path("x.json"), None, CompileOptions())
     finally:
         signal.signal(signal.SIGALRM, before)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 120
 
 
 def test_a_crash_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def test_a_compiler_that_never_ends_goes_with_its_parent(
 
     def tell_and_hang(*_: Any) -> None:
         told.write_text(f"{os.getpid()}\n")
-        time.sleep(60)
+        time.sleep(600)
 
     monkeypatch.setattr(COMPILE, tell_and_hang)
     parent = os.fork()
@@ -74,7 +74,7 @@ def test_a_compiler_that_never_ends_goes_with_its_parent(
             compile_apart(Path("x.json"), None, CompileOptions())
         finally:
             os._exit(1)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not (told.exists() and told.read_text().endswith("\n")) and time.monotonic() < deadline:
         time.sleep(0.02)
     os.kill(parent, signal.SIGKILL)

@@ -266,14 +266,12 @@ def test_worker_that_does_not_start_leaves_compiling_to_the_replay(
 def test_interrupt_drops_what_is_queued(
     record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
 ) -> None:
-    start = time.monotonic()
     futures = []
     with pytest.raises(KeyboardInterrupt), make_pool(record, tmp_path) as pool:  # noqa: PT012
         assert pool.evaluate(config).verified
         futures = [pool.submit(replace(config, passes=ENDLESS)) for _ in range(20)]
         pids = [*compiler_pids(pool), pool.workers[0].pid or 0]
         raise KeyboardInterrupt
-    assert time.monotonic() - start < 30
     for future in futures:
         with pytest.raises(InvalidArgument, match="shut down"):
             future.result(timeout=0)
