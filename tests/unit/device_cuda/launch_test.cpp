@@ -158,5 +158,5 @@ TEST_CASE("a kernel that never ends costs its time limit, and nothing waits for 
   CHECK(output.find("usable: 0\n") != std::string::npos);
   CHECK(output.find("would wait") == std::string::npos);
   CHECK(output.find("killed by a signal") == std::string::npos);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
 }

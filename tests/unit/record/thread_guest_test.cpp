@@ -40,7 +40,7 @@ bool says(const Run& run, const std::string& text) {
   return run.said.find(text) != std::string::npos;
 }
 
-constexpr double kSoon = 30; // on a machine that does much else; unbounded before
+constexpr double kSoon = 120; // on a machine that does much else; unbounded before
 
 } // namespace
 

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <cstring>
+#include <ctime>
 #include <random>
 
 #include "runtime/jit/tuned/variant_index.h"
@@ -89,7 +89,7 @@ TEST_CASE("choosing takes no longer for a hundred times the variants") {
     variants[i].guards = {.arch = true, .grid = true, .sharedBytes = true};
   }
   const VariantIndex index(variants);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock(); // time of this process, not of the machine
   for (uint64_t shared = 0; shared < 200000; ++shared) {
     const LaunchFacts facts{.arch = "sm_90", .sharedBytes = shared};
     const Choice choice = index.choose(facts);
@@ -97,6 +97,5 @@ TEST_CASE("choosing takes no longer for a hundred times the variants") {
     if (shared < 50000)
       REQUIRE(choice.variant == shared);
   }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  CHECK(elapsed.count() < 10); // 0.1 s alone on a machine
+  CHECK(std::clock() - start < 10 * CLOCKS_PER_SEC); // 0.1 s
 }
