@@ -85,6 +85,8 @@ class Simulated:
     """Devices that do not work."""
     seed: int = 0
     noise: float = 0.02
+    bursts: float = 0.1
+    """How many of the replays other load disturbs."""
     has_equal_code: bool = False
     """Whether the code of all pipelines is the same."""
     period: Sequence[float] = (1.0,)
@@ -149,7 +151,7 @@ class Simulated:
         self.launched.append(config.passes)
         self.asked.append((device, Path(launch[0]).name, iterations))
         # A burst of load now and then, as on real machines.
-        drift = 1.5 if self._random.random() < 0.1 else 1.0
+        drift = 1.5 if self._random.random() < self.bursts else 1.0
         drift *= self.period[len(self.launched) % len(self.period)]
         factor = self.factors.get(config.passes, 1.0)
         times = [

@@ -25,7 +25,7 @@ A, B, C = variant("a", "default<O1>"), variant("b", "default<O2>"), variant("c",
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> Simulated:
     """What measures in the command."""
-    made = Simulated(factors={"default<O0>": 1.25, "default<O2>": 0.8})
+    made = Simulated(factors={"default<O0>": 1.25, "default<O2>": 0.8}, bursts=0.02)
     real = command._run
 
     def with_simulated(

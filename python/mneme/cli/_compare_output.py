@@ -78,6 +78,11 @@ class LineListener(QuietListener):
             self._last = time.monotonic()
             _console.say(f"{done} of {total} kernels")
 
+    def confirming(self, count: int) -> None:
+        """Say that findings are measured again."""
+        kernels = f"{count} kernels that differ" if count > 1 else "a kernel that differs"
+        _console.say(f"measuring {kernels} again")
+
 
 class BarListener(LineListener):
     """A progress bar."""
@@ -104,6 +109,11 @@ class BarListener(LineListener):
             (name,) = names_of([result.case], _WIDE_NAME)
             text = f"{done}/{total} · {name}"
             self._bar.update(self._task, completed=done, description=text)
+
+    def confirming(self, count: int) -> None:
+        """Say it in place of the bar."""
+        self.close()
+        super().confirming(count)
 
     def warn(self, sentence: str) -> None:
         """Show a warning in place of the bar."""

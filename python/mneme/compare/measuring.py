@@ -36,6 +36,7 @@ __all__ = [
     "FEWEST_LAUNCHES",
     "Executor",
     "Prepared",
+    "compare_again",
     "compare_case",
     "enough_launches",
     "prepare",
@@ -86,8 +87,15 @@ class Prepared:
     compiled: dict[str, Future[CompileAnswer]] = field(default_factory=dict)
 
 
-def prepare(executor: Executor, case: Case, variants: Sequence[Variant], target: str) -> Prepared:
-    """Start to compile the variants of a launch."""
+def prepare(
+    executor: Executor,
+    case: Case,
+    variants: Sequence[Variant],
+    target: str,
+    *,
+    is_compiled: bool = False,
+) -> Prepared:
+    """Start to compile the variants of a launch, unless that was done before."""
     prepared = Prepared(case=case)
     for variant in variants:
         try:
@@ -96,7 +104,8 @@ def prepare(executor: Executor, case: Case, variants: Sequence[Variant], target:
             prepared.refused[variant.name] = str(error)
             continue
         prepared.configs[variant.name] = config
-        prepared.compiled[variant.name] = executor.compile(case.launch, config, target)
+        if not is_compiled:
+            prepared.compiled[variant.name] = executor.compile(case.launch, config, target)
     return prepared
 
 
@@ -137,9 +146,7 @@ def compare_case(  # noqa: PLR0913 - what a comparison depends on
     except MnemeError as error:
         problem = str(error)
         one.give_up(names, problem)
-    began, seconds, idle = turns.finish(began, executor.idle_seconds(device))
-    one.spent["compiling"] = max(0.0, one.compiled_at - began)
-    one.spent["waiting"] = max(0.0, idle - one.spent["compiling"])
+    seconds = one.end(began)
     return CaseResult(
         case=prepared.case.to_dict(),
         outcomes={name: one.outcomes[name] for name in names},
@@ -147,6 +154,54 @@ def compare_case(  # noqa: PLR0913 - what a comparison depends on
         problem=problem or _problem(one.outcomes[names[0]]),
         seconds=seconds,
         spent=one.spent,
+    )
+
+
+def compare_again(  # noqa: PLR0913 - what a comparison depends on
+    executor: Executor,
+    device: int,
+    prepared: Prepared,
+    options: CompareOptions,
+    found: tuple[CaseResult, Sequence[str]],
+    *,
+    rounds: int,
+    turns: Turns | None = None,
+) -> CaseResult:
+    """Return the result of a launch with more rounds of the variants that were found to differ.
+
+    Args:
+        executor: Replays.
+        device: Number of the device.
+        prepared: The launch.
+        options: What is compared, and how.
+        found: What is known, and the names of the variants.
+        rounds: How many more there are.
+        turns: Those of the device, if other threads use it, too.
+
+    Raises:
+        BackendUnavailable: If nothing can be measured on the device.
+    """
+    began = time.monotonic()
+    result, names = found
+    turns = turns or Turns()
+    one = _Measurement(executor, device, prepared, options, turns)
+    one.outcomes.update(result.outcomes)
+    try:
+        with turns.taken():
+            one.measure_again(names, rounds)
+    except BackendUnavailable:
+        raise
+    except MnemeError as error:
+        for name in names:
+            one.outcomes[name] = replace(
+                one.outcomes[name], status="runtime_error", reason=str(error), ratios=[]
+            )
+    seconds = one.end(began)
+    return replace(
+        result,
+        outcomes=one.outcomes,
+        seconds=result.seconds + seconds,
+        spent={key: result.spent.get(key, 0.0) + more for key, more in one.spent.items()},
     )
 
 
@@ -239,24 +294,8 @@ class _Measurement:
         self._iterations = self._options.iterations or enough_launches(
             self.outcomes[baseline].times_ns
         )
-        configs = self._prepared.configs
-        firsts = {group[0]: configs[group[0]] for group in groups.values()}
-        # The same order each time the launch is measured.
-        draw = random.Random(repr(self._prepared.case.key))  # noqa: S311 - not a secret
-        left = rounds
-
-        def queue(
-            configs: Sequence[ExperimentConfiguration], *, is_cold: bool
-        ) -> list[Callable[[], ExperimentResult]]:
-            nonlocal left
-            waits = self._queue(configs, is_cold=is_cold)
-            left -= 1
-            if left == 0:
-                self._turns.pass_on()
-            return waits
-
-        compared = Rounds(queue, configs[baseline], firsts, metric=_METRIC, draw=draw)
-        compared.run(rounds, is_cold=self._options.is_cold)
+        firsts = [group[0] for group in groups.values()]
+        compared = self._run(baseline, firsts, rounds, order="")
         self.outcomes[baseline] = replace(
             self.outcomes[baseline], times_ns=list(compared.baseline_ns)
         )
@@ -273,6 +312,50 @@ class _Measurement:
                     ratios=found.ratios,
                 )
 
+    def measure_again(self, names: Sequence[str], rounds: int) -> None:
+        """Measure variants again beside the baseline, those with the same code once."""
+        outcomes = self.outcomes
+        baseline = next(iter(outcomes))
+        self._iterations = self._options.iterations or enough_launches(outcomes[baseline].times_ns)
+        firsts = list(dict.fromkeys(outcomes[name].same_as or name for name in names))
+        compared = self._run(baseline, firsts, rounds, order="again")
+        for name in names:
+            first = outcomes[name].same_as or name
+            outcomes[name] = replace(outcomes[name], again=list(compared.ratios[first]))
+            if first in compared.rejected:
+                outcomes[name] = _rejected(outcomes[name], first, compared)
+
+    def _run(self, baseline: str, others: Sequence[str], rounds: int, *, order: str) -> Rounds[str]:
+        """Measure in rounds; pass the turn on with the last of them."""
+        left = rounds
+
+        def queue(
+            configs: Sequence[ExperimentConfiguration], *, is_cold: bool
+        ) -> list[Callable[[], ExperimentResult]]:
+            nonlocal left
+            waits = self._queue(configs, is_cold=is_cold)
+            left -= 1
+            if left == 0:
+                self._turns.pass_on()
+            return waits
+
+        # The same order each time the launch is measured.
+        draw = random.Random(repr(self._prepared.case.key) + order)  # noqa: S311 - not a secret
+        configs = {name: self._prepared.configs[name] for name in others}
+        compared = Rounds(
+            queue, self._prepared.configs[baseline], configs, metric=_METRIC, draw=draw
+        )
+        compared.run(rounds, is_cold=self._options.is_cold)
+        return compared
+
+    def end(self, began: float) -> float:
+        """Note what the device spent its time on; return how long that was."""
+        idle_seconds = self._executor.idle_seconds(self._number)
+        start, seconds, idle = self._turns.finish(began, idle_seconds)
+        self.spent["compiling"] = max(0.0, self.compiled_at - start)
+        self.spent["waiting"] = max(0.0, idle - self.spent["compiling"])
+        return seconds
+
     def give_up(self, names: Sequence[str], reason: str) -> None:
         """Note why variants without an outcome have none."""
         for name in names:
@@ -285,8 +368,7 @@ class _Measurement:
             ratios=list(compared.ratios[name]),
         )
         if name in compared.rejected:
-            status = "failed_verification" if name in compared.wrong else "runtime_error"
-            outcome = replace(outcome, status=status, reason=compared.rejected[name], ratios=[])
+            outcome = _rejected(outcome, name, compared)
         self.outcomes[name] = outcome
 
     def _compiled(self, name: str) -> Hashable:
@@ -327,6 +409,12 @@ class _Measurement:
             return result
 
         return noted
+
+
+def _rejected(outcome: Outcome, name: str, compared: Rounds[str]) -> Outcome:
+    """Return what becomes of a variant that was verified, and then failed in rounds."""
+    status = "failed_verification" if name in compared.wrong else "runtime_error"
+    return replace(outcome, status=status, reason=compared.rejected[name], ratios=[])
 
 
 def _not_compiled(failure: str, config: ExperimentConfiguration) -> Outcome:

@@ -39,6 +39,8 @@ class Outcome:
     """Times by round; that of the first replay where it was not measured in rounds."""
     ratios: list[float] = field(default_factory=list)
     """Baseline time / time, by round."""
+    again: list[float] = field(default_factory=list)
+    """The same of the rounds that measured it again, since it was found to differ."""
     result_class: str = ""
     """As in results of replays: exact, within_tolerance, ..."""
     registers: int = 0

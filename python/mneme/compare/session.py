@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from mneme import __version__
 from mneme.code_texts import OWN_CODE
+from mneme.compare.findings import find
 from mneme.compare.measuring import (
     FEWEST_LAUNCHES,
     Executor,
     Prepared,
+    compare_again,
     compare_case,
     prepare,
 )
-from mneme.compare.statistics import enough_rounds
+from mneme.compare.statistics import CONFIRMING_ROUNDS, enough_rounds
 from mneme.compare.store import CompareStore
 from mneme.compare.summary import Comparison
 from mneme.compare.turns import Turns
@@ -47,6 +49,9 @@ class CompareListener:
 
     def finished(self, result: CaseResult, done: int, total: int) -> None:
         """A launch has a result."""
+
+    def confirming(self, count: int) -> None:
+        """So many launches are measured again, since they were found to differ."""
 
     def warn(self, sentence: str) -> None:
         """Something is not as wished."""
@@ -84,7 +89,7 @@ def run_comparison(
         told.started(len(cases), len(results), rounds, devices)
         _warn_of_few(rounds, len(cases), options, told)
         left = [case for case in cases if case.key not in results]
-        if left:
+        if left or _unconfirmed(results, options):
             suite = SuiteOptions(
                 iterations=options.iterations or FEWEST_LAUNCHES,
                 warmup=options.warmup,
@@ -97,9 +102,24 @@ def run_comparison(
                 executor.prepare()  # processes start while configurations are made
                 run = _Run(executor, devices, options, rounds, store, told)
                 run.measure(left, results, len(cases))
+                while found := _unconfirmed(results, options):
+                    told.confirming(len(found))
+                    run.measure_again(found, [wanted[key] for key in found], results)
                 executor.finish()
                 return _summed_up(cases, results, options, head if earlier is None else earlier)
         return _summed_up(cases, results, options, head if earlier is None else earlier)
+
+
+def _unconfirmed(
+    results: Mapping[tuple[str, str], CaseResult], options: CompareOptions
+) -> dict[tuple[str, str], tuple[CaseResult, list[str]]]:
+    """Return the launches that were found to differ and not measured again, with the variants."""
+    ordered = list(results.values())
+    found: dict[tuple[str, str], tuple[CaseResult, list[str]]] = {}
+    for number, name in sorted(find(ordered, options.false_discovery).unconfirmed):
+        result = ordered[number]
+        found.setdefault(result.key, (result, []))[1].append(name)
+    return found
 
 
 def _summed_up(
@@ -192,6 +212,7 @@ class _Run:
         self._targets = [device_limits(device).target for device in devices]
         self._finished: deque[CaseResult] = deque()
         self._problems: dict[int, BaseException] = {}
+        self._again: Mapping[tuple[str, str], tuple[CaseResult, list[str]]] = {}
         self._ended = 0
         self._under_way = 0
         self._is_over = False
@@ -200,6 +221,25 @@ class _Run:
         self, cases: Sequence[Case], results: dict[tuple[str, str], CaseResult], total: int
     ) -> None:
         """Measure launches, and add what is found to `results`."""
+
+        def finished(one: CaseResult) -> None:
+            results[one.key] = one
+            self._listener.finished(one, len(results), total)
+
+        self._work(cases, finished)
+
+    def measure_again(
+        self,
+        found: Mapping[tuple[str, str], tuple[CaseResult, list[str]]],
+        cases: Sequence[Case],
+        results: dict[tuple[str, str], CaseResult],
+    ) -> None:
+        """Measure variants of launches again, and note in `results` what that gives."""
+        self._again = found
+        self._work(cases, lambda one: results.update({one.key: one}))
+
+    def _work(self, cases: Sequence[Case], finished: Callable[[CaseResult], None]) -> None:
+        self._ended, self._is_over = 0, False
         self._waiting.extend(cases)
         threads = [
             threading.Thread(target=self._serve, args=(number,), daemon=True)
@@ -217,8 +257,7 @@ class _Run:
                     self._finished.clear()
                     is_last = self._ended == len(threads)
                 for one in found:
-                    results[one.key] = one
-                    self._listener.finished(one, len(results), total)
+                    finished(one)
                 if is_last and not found:
                     break
         finally:
@@ -254,14 +293,7 @@ class _Run:
                 # It is the device, too: times would be those of compiling.
                 for answer in prepared.compiled.values():
                     answer.result()
-            found = compare_case(
-                self._executor,
-                number,
-                prepared,
-                self._options,
-                rounds=self._rounds,
-                turns=self._turns[number],
-            )
+            found = self._compared(number, prepared)
             if not self._is_over:  # what was interrupted is not a result
                 self._store.append(found)
                 self._finished.append(found)
@@ -272,6 +304,14 @@ class _Run:
             with self._changed:
                 self._under_way -= 1
                 self._changed.notify_all()
+
+    def _compared(self, number: int, prepared: Prepared) -> CaseResult:
+        these = (self._executor, number, prepared, self._options)
+        turns = self._turns[number]
+        if known := self._again.get(prepared.case.key):
+            rounds = min(self._rounds, CONFIRMING_ROUNDS)
+            return compare_again(*these, known, rounds=rounds, turns=turns)
+        return compare_case(*these, rounds=self._rounds, turns=turns)
 
     def _next(self) -> Prepared | None:
         """Return the next launch, and have those after it compiled.
@@ -290,7 +330,13 @@ class _Run:
                 self._changed.wait(_POLL_SECONDS)
 
     def _prepare(self, case: Case) -> Prepared:
-        return prepare(self._executor, case, self._options.variants, self._targets[0])
+        return prepare(
+            self._executor,
+            case,
+            self._options.variants,
+            self._targets[0],
+            is_compiled=case.key in self._again,
+        )
 
     @property
     def _compiled_ahead(self) -> int:

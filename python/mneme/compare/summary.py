@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mneme.compare.cases import names_of
+from mneme.compare.findings import Findings, find
 from mneme.compare.results import SPENT
-from mneme.compare.statistics import GeometricMean, discoveries, geometric_mean, sign_test
-from mneme.session.rounds import FEWEST_ROUNDS, median_interval
+from mneme.compare.statistics import GeometricMean, geometric_mean
+from mneme.session.rounds import median_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,6 +81,8 @@ class Row:
             "interval": None if self.low is None else [self.low, self.high],
             "p_value": self.p_value,
             "rounds": len(one.ratios),
+            "rounds_again": len(one.again),
+            "ratio_again": median_of(one.again),
             "median_ns": median_of(one.times_ns),
             "baseline_ns": median_of(base.times_ns),
             **resources(one),
@@ -153,17 +156,16 @@ class Comparison:
         return names_of([one.case for one in self.results], _NAME_COLUMNS)
 
     @cached_property
+    def findings(self) -> Findings:
+        """Which variants of which launches differ from the baseline."""
+        return find(self.results, self.false_discovery)
+
+    @cached_property
     def rows(self) -> list[Row]:
         """Each variant of each launch, by launch."""
-        tests = {
-            (number, name): sign_test(result.outcomes[name].ratios)
-            for number, result in enumerate(self.results)
-            for name in self.others
-            if len(result.outcomes[name].ratios) >= FEWEST_ROUNDS
-        }
-        found = discoveries(tests, self.false_discovery)
+        p_values, found = self.findings.p_values, self.findings.found
         return [
-            self._row(number, name, tests.get((number, name)), is_found=(number, name) in found)
+            self._row(number, name, p_values.get((number, name)), is_found=(number, name) in found)
             for number in range(len(self.results))
             for name in self.others
         ]

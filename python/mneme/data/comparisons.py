@@ -7,8 +7,8 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from mneme.compare.findings import find
 from mneme.compare.results import CaseResult, Outcome
-from mneme.compare.statistics import discoveries, sign_test
 from mneme.data.configurations import CONFIGURATIONS
 from mneme.data.program import program_facts, program_of_record
 from mneme.data.values import Row, fitting, hash_text, known, launch_columns, moment
@@ -18,7 +18,7 @@ from mneme.files.regular_file import read_bytes
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.recording.launch_facts import static_hash_text
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.session.rounds import FEWEST_ROUNDS, median_interval
+from mneme.session.rounds import median_interval
 from mneme.session.trials import FEW_ULP, ROUNDING
 
 if TYPE_CHECKING:
@@ -50,21 +50,15 @@ def rows_of_comparison(directory: Path, *, named: str, program: str = "") -> Ite
     """
     head = read_json_object(directory / _HEAD)
     results = _read(directory / _LINES)
-    values = {
-        (number, name): sign_test(outcome.ratios)
-        for number, result in enumerate(results)
-        for name, outcome in result.outcomes.items()
-        if len(outcome.ratios) >= FEWEST_ROUNDS
-    }
-    found = discoveries(values, _FALSE_DISCOVERY)
+    findings = find(results, _FALSE_DISCOVERY)
     for number, result in enumerate(results):
         try:
             shared = {**_shared(head, result, program), "results": named}
             for name, outcome in result.outcomes.items():
                 row = {**shared, **_row(result, outcome), "variant": name}
-                if (number, name) in values:
-                    row["p_value"] = values[number, name]
-                    row["gain_is_significant"] = (number, name) in found
+                if (number, name) in findings.p_values:
+                    row["p_value"] = findings.p_values[number, name]
+                    row["gain_is_significant"] = (number, name) in findings.found
                 yield {column: fitting(column, value) for column, value in row.items()}
         except (TypeError, ValueError, AttributeError, KeyError) as error:
             raise ArtifactCorrupt(

@@ -137,7 +137,7 @@ _TIMES = (
     _number("gain_high", "upper end of it"),
     _flag(
         "gain_is_significant",
-        "more than chance; of a comparison, at a false discovery rate of 5 %",
+        "more than chance; of a comparison, at a false discovery rate of 5 % and found twice",
     ),
     _count("gain_rounds", "how many rounds"),
     _numbers("ratios", "of a comparison: the baseline's time over its time, by round"),
