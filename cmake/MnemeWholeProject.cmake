@@ -325,7 +325,7 @@ function(_mneme_tell_targets recordable left)
     message(STATUS "mneme: no target of this project becomes recordable")
   endif()
   if(left)
-    message(STATUS "mneme: not recordable, and not run on the CPU device, is device code of: ${leftNames} "
+    message(STATUS "mneme: device code of these targets is not recordable and does not run on the CPU device: ${leftNames} "
       "(-DMNEME_TARGETS=<name>;... or add_mneme(<name>) adds targets)")
   endif()
 endfunction()

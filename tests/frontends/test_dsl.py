@@ -206,7 +206,7 @@ ERRORS = {
     30: "the module refers to 'nowhere', which the program does not export",
     31: "Broken module found, JIT compilation aborted! ",
     **dict.fromkeys(range(32, 36), "The variable belongs to another function"),
-    36: "Cannot tile a loop whose range is what a loop around it counts",
+    36: "Cannot tile a loop whose range depends on the counter of an outer loop",
 }
 
 

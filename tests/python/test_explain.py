@@ -249,7 +249,7 @@ def test_the_command_prints_a_table_and_advice(program: Path) -> None:
     assert [cell.strip() for cell in row.split("│")][2:5] == ["yes", "2", "1 loop"]
     assert lines[-1].startswith("marked already (exponent): folds 1 loop")
     assert "Probes" not in done.stdout
-    assert "Probes, as nobody gave a value: exponent=7." in command(program, "power").stdout
+    assert "Assumed, since no values were given: exponent=7." in command(program, "power").stdout
 
 
 def test_the_command_prints_json(program: Path) -> None:

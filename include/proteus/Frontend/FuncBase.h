@@ -61,7 +61,7 @@ template <typename Signature> struct Call;
 template <typename R, typename... A> struct Call<R(A...)> {
   template <typename... X>
   static auto write(CodeBuilder& Builder, const std::string& Name, const X&... Operands) {
-    static_assert(sizeof...(A) == sizeof...(X), "a call with another number of arguments");
+    static_assert(sizeof...(A) == sizeof...(X), "a call has the wrong number of arguments");
     std::vector<IRValue*> Values{argumentAs<A>(Builder, Operands)...};
     IRValue* Result = Builder.createCall(Name, TypeMap<R>::get(), Values);
     if constexpr (!std::is_void_v<R>)
@@ -107,7 +107,7 @@ public:
   /// \param Names  of all, or of none
   template <typename... Ts, typename... Names> std::tuple<Var<Ts>...> declVars(Names&&... Name) {
     static_assert(sizeof...(Names) == 0 || sizeof...(Names) == sizeof...(Ts),
-                  "as many names as variables");
+                  "give as many names as variables");
     if constexpr (sizeof...(Names) == 0)
       return std::tuple<Var<Ts>...>{declVar<Ts>("var", nullptr)...};
     else
@@ -187,9 +187,10 @@ public:
   template <typename I, typename Init, typename Bound, typename Step>
   void beginFor(const Var<I>& Iter, const Init& First, const Bound& UpperBound, const Step& Inc,
                 const char* File = __builtin_FILE(), unsigned Line = __builtin_LINE()) {
-    static_assert(!std::is_const_v<std::remove_reference_t<I>>, "the index of a loop changes");
+    static_assert(!std::is_const_v<std::remove_reference_t<I>>,
+                  "the index of a loop may not be const");
     static_assert(IsOperand<Init> && IsOperand<Bound> && IsOperand<Step>,
-                  "loops count with scalars");
+                  "the bounds and the step of a loop must be scalars");
     at(File, Line);
     using Index = ValueOf<I>;
     detail::own(*Builder, Iter);
@@ -303,7 +304,7 @@ private:
       detail::own(*Builder, Result);
       Builder->createRet(IsAddress ? Result.loadAddress() : Result.loadValue());
     } else {
-      static_assert(IsOperand<X>, "functions return scalars and pointers");
+      static_assert(IsOperand<X>, "a function can return only a scalar or a pointer");
       Builder->createRet(detail::constant(*Builder, Result));
     }
   }

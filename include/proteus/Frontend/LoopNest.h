@@ -73,8 +73,8 @@ private:
     const bool DependsOn = isVariable(First, Loop.Iter) || isVariable(UpperBound, Loop.Iter) ||
                            isVariable(Inc, Loop.Iter);
     if (TileSize > 0 && DependsOn)
-      reportFatalError("Cannot tile a loop whose range is what a loop around it counts", File,
-                       Line);
+      reportFatalError("Cannot tile a loop whose range depends on the counter of an outer loop",
+                       File, Line);
   }
 
   /// Calls `Inner` inside a loop over the beginnings of tiles, with the variable that counts them.
@@ -97,7 +97,7 @@ private:
 
 /// Loops in each other. emit() writes first the loops over tiles, in order, then those over points.
 template <typename... Loops> class LoopNestBuilder {
-  static_assert(sizeof...(Loops) > 0, "a nest has loops");
+  static_assert(sizeof...(Loops) > 0, "a nest needs at least one loop");
   using Index = typename std::tuple_element_t<0, std::tuple<Loops...>>::Index;
   static_assert((std::is_same_v<Index, typename Loops::Index> && ...),
                 "the loops of a nest have indices of one type");

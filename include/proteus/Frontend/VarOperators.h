@@ -44,7 +44,7 @@ template <typename... X> Var<float> math(CodeBuilder& Builder, MathOp Op, const 
 /// The one of two that compares so.
 template <CmpOp Op, typename L, typename R> auto choose(const L& Left, const R& Right) {
   using Value = OperandValue<L>;
-  static_assert(std::is_same_v<Value, OperandValue<R>>, "min and max take equal types");
+  static_assert(std::is_same_v<Value, OperandValue<R>>, "min and max need arguments of one type");
   CodeBuilder& Builder = builderOf(Left, Right);
   IRValue* A = valueAs<Value>(Builder, Left);
   IRValue* B = valueAs<Value>(Builder, Right);

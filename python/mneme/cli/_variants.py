@@ -94,7 +94,8 @@ def _variant(name: str, options: str) -> Variant:
         words = shlex.split(options)
     except ValueError as error:
         raise typer.BadParameter(
-            f"the options of the variant '{name}' are not words of a shell ({error}): {options}"
+            f"the options of the variant '{name}' cannot be split into words "
+            f"as a shell does ({error}): {options}"
         ) from error
     words, pipelines = _without_passes(name, words)
     given = _parsed(name, words)
@@ -124,7 +125,7 @@ def _without_passes(name: str, words: Sequence[str]) -> tuple[list[str], list[st
         elif rest:
             pipelines.append(rest.pop(0))
         else:
-            raise typer.BadParameter(f"the variant '{name}' lacks the pipeline behind {_PASSES}")
+            raise typer.BadParameter(f"the variant '{name}' has no pipeline after {_PASSES}")
     return others, pipelines
 
 

@@ -59,7 +59,7 @@ def compare(
     ] = None,
     passes: Annotated[
         Optional[list[str]],
-        _texts("--passes", "PASSES", "A variant with this pipeline. More than once."),
+        _texts("--passes", "PASSES", "A variant with this pipeline; may be repeated."),
     ] = None,
     variants: Annotated[
         Optional[Path],
@@ -96,7 +96,9 @@ def compare(
     ] = None,
     rounds: Annotated[
         Optional[int],
-        _number("--rounds", "Rounds of each kernel, else as many as a finding takes.", smallest=6),
+        _number(
+            "--rounds", "Rounds of each kernel (default: until a result is clear).", smallest=6
+        ),
     ] = None,
     iterations: Annotated[
         Optional[int],
@@ -109,7 +111,7 @@ def compare(
     warmup: Annotated[int, _number("--warmup", "Launches before those.")] = 1,
     tolerance: Annotated[
         Optional[list[str]],
-        _texts("--tolerance", "SPEC", "As of 'mneme replay'. More than once.", _MEASURING),
+        _texts("--tolerance", "SPEC", "As in 'mneme replay'; may be repeated.", _MEASURING),
     ] = None,
     timeout: Annotated[
         Optional[float],
@@ -133,7 +135,7 @@ def compare(
     ] = False,
     compile_workers: Annotated[
         Optional[int],
-        _number("--compile-workers", "Processes that compile, else one per core."),
+        _number("--compile-workers", "Processes that compile (default: one per core)."),
     ] = None,
     compile_timeout: Annotated[
         float,

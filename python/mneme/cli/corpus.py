@@ -236,7 +236,7 @@ def _ls(place: Path, split: str | None, test_share: float) -> Result:
         for name, programs in both.items():
             _console.say(
                 f"the code of '{name}' is in both splits ({', '.join(programs)}): these programs "
-                "do not test what was learnt from the others"
+                "cannot test what was learnt from the others"
             )
 
     return facts, show, ExitCode.OK
@@ -267,7 +267,9 @@ def _verify(place: Path, *, replays: bool, device: str | None) -> Result:
         for problem in problems:
             _console.print_line(problem)
         for left in verified.leftovers:
-            _console.say(f"'{left}' is of an addition that was killed; the next one deletes it")
+            _console.say(
+                f"'{left}' is left from an addition that was killed; the next one deletes it"
+            )
         if problems:
             return
         _console.say(f"{verified.files} files are as they were added")

@@ -314,7 +314,8 @@ def _show(told: Explanation, options: ExplainOptions) -> None:
     ]
     if probes:
         _console.print_line(
-            f"Probes, as nobody gave a value: {', '.join(probes)}. --value NAME=NUMBER gives yours."
+            f"Assumed, since no values were given: {', '.join(probes)}. "
+            "--value NAME=NUMBER sets your own."
         )
     _console.print_line(told.advice.sentence)
 

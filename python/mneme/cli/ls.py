@@ -66,7 +66,7 @@ def _show(summary: DirectorySummary) -> None:
         )
     _console.print_table(content)
     if bare := [name for name, one in zip(names, summary.kernels, strict=True) if one.code_form]:
-        _console.print_line(f"without IR ('mneme show' says what is possible): {', '.join(bare)}")
+        _console.print_line(f"no IR ('mneme show' says what is possible): {', '.join(bare)}")
     if summary.graphs:
         _show_graphs(summary.graphs)
     for note, count in Counter(summary.notes).items():

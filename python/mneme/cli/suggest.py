@@ -170,7 +170,7 @@ def _forget(store: KnowledgeStore) -> ExitCode:
 
 
 def _nothing(store: KnowledgeStore) -> ExitCode:
-    _console.say(f"nothing is known yet: there is nothing in '{store.path}'")
+    _console.say(f"nothing is known yet; this is empty: '{store.path}'")
     return ExitCode.NOT_VERIFIED
 
 

@@ -116,8 +116,7 @@ def _show(result: Trimmed) -> None:
         _console.print_line("there is nothing to gain: the launch needs what was recorded")
     if result.undecided:
         _console.print_line(
-            f"{size(result.undecided)} were kept undecided, because the time was over; "
-            "--budget gives more"
+            f"{size(result.undecided)} are undecided because the time ran out; --budget gives more"
         )
     if result.why_same_grid:
         _console.print_line(f"all blocks are kept: {result.why_same_grid}")

@@ -57,7 +57,7 @@ class Limits:
             name, equals, value = text.partition("=")
             is_part = name in ("regression", "mean")
             if (not is_part and text not in ("wrong", "failed")) or (is_part and not equals):
-                raise InvalidArgument(f"--fail-on is '{text}'; what it knows is {_KINDS}")
+                raise InvalidArgument(f"--fail-on is '{text}'; it takes {_KINDS}")
             parts[name] = percentage(value, f"--fail-on {name}") if is_part else 0.0
         return cls(
             regression=parts.get("regression"),

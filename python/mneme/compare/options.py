@@ -77,7 +77,7 @@ class CompareOptions:
             )
         if not 0 < self.false_discovery < 1:
             raise InvalidArgument(
-                f"--fdr is {self.false_discovery:g}; it has to be between 0 and 1, as 5% is"
+                f"--fdr is {self.false_discovery:g}; it has to be between 0 and 1, such as 5%"
             )
         if (self.iterations is not None and self.iterations < 1) or self.warmup < 0:
             raise InvalidArgument(

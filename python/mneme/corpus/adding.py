@@ -91,7 +91,9 @@ def _records_of(recording: Path) -> list[RecordedExecution]:
     opened = Recording(directory)
     running = [note for note in opened.notes if _is_running(note)]
     if running:
-        raise InvalidArgument(f"'{directory}' is being written: {running[0]}; add it when it ended")
+        raise InvalidArgument(
+            f"'{directory}' is being written: {running[0]}; add it when that has ended"
+        )
     if recording.is_dir():
         if opened.damaged:
             raise ArtifactCorrupt(next(iter(opened.damaged.values())))

@@ -51,7 +51,9 @@ class Labels:
         texts = {name: getattr(self, name) for name in _TEXTS}
         for name, value in {**texts, **self.more}.items():
             if not isinstance(value, str) or len(value) > _MOST_CHARACTERS:
-                raise InvalidArgument(f"the label {name} is not a text of ordinary length")
+                raise InvalidArgument(
+                    f"the label {name} is not a text of up to {_MOST_CHARACTERS} characters"
+                )
         wrong = [key for key in self.more if not _is_free(key)]
         if wrong:
             raise InvalidArgument(

@@ -235,7 +235,7 @@ def _kernel(data: dict[str, Any], files: dict[str, FileFact]) -> Kernel:
 
 def _checked(pattern: re.Pattern[str], text: object) -> str:
     if not isinstance(text, str) or not pattern.fullmatch(text) or PurePosixPath(text).name != text:
-        raise InvalidArgument(f"{text!r} is not what may stand there")
+        raise InvalidArgument(f"{text!r} is not allowed there")
     return text
 
 

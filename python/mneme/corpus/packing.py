@@ -84,7 +84,7 @@ def _check_licences(manifest: Manifest) -> None:
     if programs:
         named = ", ".join(programs[:_MOST_NAMED]) + (", ..." if len(programs) > _MOST_NAMED else "")
         raise InvalidArgument(
-            f"no licence is known of {len(programs)} programs ({named}): add them again with "
+            f"no licence is known for {len(programs)} programs ({named}): add them again with "
             "--licence, or pack with --no-licence what you will not publish"
         )
 

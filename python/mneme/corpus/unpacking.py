@@ -77,7 +77,7 @@ def _manifest(
     if first is None or first.name != MANIFEST_MEMBER or not first.isreg():
         raise ArtifactCorrupt(f"'{packed}' is not a packed corpus: it does not begin with one")
     if first.size > _LARGEST_MANIFEST:
-        raise ArtifactCorrupt(f"'{packed}' is damaged: its corpus.json is too large to be meant")
+        raise ArtifactCorrupt(f"'{packed}' is damaged: its corpus.json is too large to be genuine")
     file = archive.extractfile(first)
     content = file.read() if file is not None else b""
     place = f"{packed}: {MANIFEST_NAME}"
@@ -101,8 +101,8 @@ def _extract_files(
         fact = missing.pop(name, None)
         if fact is None or one.name == name:
             raise ArtifactCorrupt(
-                f"'{packed}' is refused: it has '{one.name}', which its corpus.json does not list, "
-                "or has twice"
+                f"'{packed}' is refused: it has '{one.name}', which its corpus.json lists "
+                "twice or not at all"
             )
         path = staging / name
         path.parent.mkdir(parents=True, exist_ok=True)

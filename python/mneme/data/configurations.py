@@ -56,7 +56,7 @@ _WHICH = (
     _text("record_id", "id of the recorded launch in its record, decimal"),
     _text("static_hash", "hash of the kernel's code, 16 hexadecimal digits"),
     _text("dynamic_hash", "hash of the launch: the record id, 16 hexadecimal digits"),
-    _text("code_hash", "hash of the code whatever its functions are called"),
+    _text("code_hash", "hash of the code without the names of its functions"),
     _text(
         "recorded_ir_hash",
         "hash of the content of the recorded IR; of several modules, with `+` between",
@@ -121,7 +121,7 @@ _TIMES = (
     _number("speedup", "`baseline_time_ns` over `time_ns`"),
     _count("median_ns", "median of the measured launches", "ns"),
     _count("median_low_ns", "lower end of the median's 95 % confidence interval", "ns"),
-    _count("median_high_ns", "upper end of it", "ns"),
+    _count("median_high_ns", "upper end of that interval", "ns"),
     _counts("samples_ns", "the measured launches in their order", "ns"),
     _counts("warmup_ns", "the launches before them", "ns"),
     _text("timer", "what measured: host clock, events or cupti"),
@@ -134,7 +134,7 @@ _TIMES = (
         "in which both ran in turn",
     ),
     _number("gain_low", "lower end of the gain's 95 % interval"),
-    _number("gain_high", "upper end of it"),
+    _number("gain_high", "upper end of that interval"),
     _flag(
         "gain_is_significant",
         "more than chance; of a comparison, at a false discovery rate of 5 % and found twice",

@@ -278,7 +278,10 @@ def _choose(result: TuningResult, options: DeployOptions) -> tuple[Choice | None
     if options.use_launch:
         if result.best.config.shared_mem == result.match.shared_mem:
             return result.best, ""
-        note = "the best configuration uses other shared memory, which a production run cannot"
+        note = (
+            "the best configuration uses another amount of shared memory, which a production run "
+            "cannot change"
+        )
     else:
         note = "" if result.same_launch else "nothing was measured"
     return result.same_launch, note

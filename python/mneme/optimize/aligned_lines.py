@@ -76,7 +76,7 @@ class AlignedLines:
                     return Fault(sentence=f"line {number + 1} of its output {told}", line=number)
                 break
             if left_out is None and IGNORED not in old:
-                told = f"line {number + 1} of its output has other blanks"
+                told = f"line {number + 1} of its output differs in blanks"
                 return Fault(sentence=told, line=number)
         else:
             if len(lines) == len(self._lines):

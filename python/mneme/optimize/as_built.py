@@ -96,7 +96,7 @@ def observe(
     measured = application.run(profile=folder / "profile")
     for one in (*runs[1:], measured):
         if why := failure_of(one, runs[0]):
-            raise InvalidArgument(f"another run of the program as built fails: {why}")
+            raise InvalidArgument(f"a further run of the program as built fails: {why}")
     if application.leaves_running:
         listener.note(
             "the program leaves processes running when it ends, and each of its runs leaves more: "

@@ -95,7 +95,7 @@ class Controls:
             needed = self._built.seconds + (_SLOWER - 1) * in_kernels + compiling
             most = _PART_OF_LEFT * self._left()
             if needed > most:
-                self.why_not = f"it takes about {needed:.1f} s, and there is no time for that"
+                self.why_not = f"it takes about {needed:.1f} s, which is more time than there is"
                 return None
             cache = self._folder / "cache"
             self._recompiled[kernels] = self._application.run(tuned=path, cache=cache, at_most=most)

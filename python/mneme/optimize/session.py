@@ -277,8 +277,8 @@ class OptimizeSession:
     def _nothing_recorded(self, profile: Profile) -> str:
         if profile.kernels and not heavy_kernels(profile):
             return (
-                f"its time is spread over {len(profile.kernels)} kernels, none of which takes 1 % "
-                "of it: nothing is worth tuning"
+                f"its time is spread over {len(profile.kernels)} kernels, none of which takes "
+                "even 1 % of it: nothing is worth tuning"
             )
         if profile.kernels:
             reason = next((one.reason for one in self.result.kernels), _UNSEEN)

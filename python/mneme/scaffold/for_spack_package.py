@@ -28,6 +28,6 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     if not re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name) or name.startswith("mneme"):
         raise InvalidArgument(
             f"--name is '{name}'; it must be small letters, digits and single hyphens, begin with "
-            "a letter, and not be one of mneme's"
+            "a letter, and not be a name of mneme's"
         )
     return Additions(context={"class_name": "".join(one.capitalize() for one in name.split("-"))})

@@ -68,16 +68,16 @@ def changes_memory(kernel: Any) -> bool:  # noqa: ANN401 - an instance, or what 
 def why_launch_stays(kernel: Any) -> str:  # noqa: ANN401 - an instance, or what a script has
     """Return why replays cannot tell right launches from wrong ones; empty if they can."""
     if not changes_memory(kernel):
-        return "it left memory as it was, so that any looks right"
+        return "it left memory as it was, so any result looks right"
     if getattr(kernel, "code_form", "") and sees_few_values(kernel):
-        return "its threads may exchange values, and nearly all it found in memory were the same"
+        return "its threads may exchange values, and nearly all values in memory were the same"
     ir = recorded_ir(kernel) or ""
     if '"nvvm.reqntid"' in ir:
         return "its code says how many threads a block has"
     if prints(ir):
         return "the kernel prints, which replays do not compare"
     if exchanges_values(ir) and sees_few_values(kernel):
-        return "its threads exchange values, and nearly all it found in memory were the same"
+        return "its threads exchange values, and nearly all values in memory were the same"
     return ""
 
 

@@ -54,7 +54,7 @@ def with_constant_arguments(
     if len(alike) == 1:
         launches = record.extras["Launches"]
         return replace(options, specialize_space="off"), (
-            f"no arguments become constants: this launch came once in {launches}, and what the "
+            f"no arguments become constants: this launch occurs once in {launches}, and what the "
             "others have in common with it is not known; record more of them "
             "(--per-kernel-max-recordings)"
         )
