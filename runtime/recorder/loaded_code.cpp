@@ -33,12 +33,14 @@ uint32_t formOf(const LoadedLaunch& launch) {
                                 : MNEME_LAUNCH_PLAIN;
 }
 
-/// The image that `read` returns, and the IR that it carries.
-template <typename Read> LoadedContent contentBy(Session& session, const Read& read) noexcept {
+/// The image that `read` returns, with the options it is compiled by, and the IR that it carries.
+template <typename Read>
+LoadedContent contentBy(Session& session, const Read& read,
+                        const std::vector<embed::JitOption>& options) noexcept {
   LoadedContent content;
   try {
     const auto& image = read();
-    content.image = embed::copyImage(image);
+    content.image = embed::withJitOptions(embed::copyImage(image), options);
     embed::BlobSet blobs = embed::readDeviceImage(image);
     // Code objects that mneme made hold the IR of their own instructions, not the program's.
     std::erase_if(blobs.kernels, [](const auto& item) { return item.second->staticHash == 0; });
@@ -71,8 +73,11 @@ Session* activeSession() noexcept {
 /// `image` is null for code from a file. What is built in stays where it is, may be gigabytes, and
 /// is read when the first of its kernels is launched. Programs may free other code at once.
 template <typename Read>
-int watchLoad(void** module, const void* image, CodeKind kind, const Next& next, const Read& read) {
+int watchLoad(void** module, const void* image, CodeKind kind, const embed::GivenOptions& given,
+              const Next& next, const Read& read) {
   const CallGuard guard;
+  const std::vector<embed::JitOption> options =
+      activeSession() ? embed::jitOptionsOf(given) : std::vector<embed::JitOption>();
   const int status = next();
   Session* session = status == 0 && module && *module ? activeSession() : nullptr;
   if (!session)
@@ -90,7 +95,7 @@ int watchLoad(void** module, const void* image, CodeKind kind, const Next& next,
   else if (loaded->isOfVendor)
     loaded->read = [session, image] { return contentOfVendor(*session, image); };
   else
-    loaded->read = [session, read] { return contentBy(*session, read); };
+    loaded->read = [session, read, options] { return contentBy(*session, read, options); };
   if (!loaded->isBuiltIn)
     loaded->content();
   session->moduleLoaded(std::move(loaded));
@@ -103,12 +108,15 @@ const char* whyUnreadable(const KernelInfo& info) noexcept {
   return info.isOfVendor ? kOfVendor : info.isBuiltIn ? kNotBuilt : kWithoutIr;
 }
 
-int watchModule(void** module, const void* image, const Next& next, CodeKind kind) {
-  return watchLoad(module, image, kind, next, [image] { return embed::imageInMemory(image); });
+int watchModule(void** module, const void* image, const Next& next, CodeKind kind,
+                const embed::GivenOptions& given) {
+  return watchLoad(module, image, kind, given, next,
+                   [image] { return embed::imageInMemory(image); });
 }
 
-int watchModuleFile(void** module, const char* path, const Next& next, CodeKind kind) {
-  return watchLoad(module, nullptr, kind, next,
+int watchModuleFile(void** module, const char* path, const Next& next, CodeKind kind,
+                    const embed::GivenOptions& given) {
+  return watchLoad(module, nullptr, kind, given, next,
                    [path] { return apart([&] { return readFile(path); }); });
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "runtime/core/abi/mneme_rt.h"
+#include "runtime/core/embed/jit_options.h"
 #include "runtime/recorder/served_memory.h"
 
 namespace mneme::record {
@@ -28,10 +29,10 @@ const char* whyUnreadable(const KernelInfo& info) noexcept;
 enum class CodeKind { Module, Library };
 /// Passes on the loading of a module from memory; `module` receives its handle.
 int watchModule(void** module, const void* image, const Next& next,
-                CodeKind kind = CodeKind::Module);
+                CodeKind kind = CodeKind::Module, const embed::GivenOptions& given = {});
 /// The same from a file.
 int watchModuleFile(void** module, const char* path, const Next& next,
-                    CodeKind kind = CodeKind::Module);
+                    CodeKind kind = CodeKind::Module, const embed::GivenOptions& given = {});
 int watchModuleUnload(void* module, const Next& next);
 /// Passes on the lookup of the module that a library is in the current context.
 int watchModuleOf(void** module, void* library, const Next& next);

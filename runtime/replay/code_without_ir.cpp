@@ -9,6 +9,7 @@
 #include "runtime/compiler/assembler/assembler.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
+#include "runtime/core/embed/jit_options.h"
 #include "runtime/core/embed/ptx_limits.h"
 
 namespace mneme::replay {
@@ -93,6 +94,12 @@ nlohmann::json assemble(std::vector<std::byte>& image, const artifact::KernelRec
   request.kernel = record.kernelName;
   request.arch = architectureOf(request.ptx, target);
   request.optLevel = configuration.codegenOpt;
+  // As the program had it compiled, where the configuration does not say otherwise.
+  for (const auto& [number, value] : embed::jitOptionsIn(request.ptx))
+    if (number == embed::kJitMaxRegisters && configuration.maxRegisters == 0)
+      request.maxRegisters = static_cast<unsigned>(value);
+    else if (number == embed::kJitLevel && configuration.codegenOpt == Configuration().codegenOpt)
+      request.optLevel = static_cast<unsigned>(value);
   request.options = compile::checkedOptions(configuration.assemblerOptions.c_str());
   const compile::Assembly assembly = assembler->assemble(request);
   const auto bytes = std::as_bytes(std::span(assembly.cubin));

@@ -153,6 +153,26 @@ def test_ptx_runs_as_ptxas_made_it_by_its_levels_and_options(loader: Path, tmp_p
     ], done.stderr
 
 
+def test_options_of_the_program_for_its_driver_are_recorded_and_kept(
+    loader: Path, tmp_path: Path
+) -> None:
+    image = _recorded(tmp_path, loader, WITHOUT_VARIABLE, "ptx", "options")
+    (code,) = (tmp_path / "db").glob("RecordedCode_*.ptx")
+    line, _, rest = code.read_bytes().partition(b"\n")
+    assert line == b"// options of the driver's compiler: 0=24 7=1"
+    assert image.read_bytes().startswith(rest.rstrip(b"\0"))
+    for record, record_id in support.launches(tmp_path / "db"):
+        done = support.replay(record, record_id)
+        assert done.result["result_class"] == "exact", done.stderr
+        assert 0 < done.result["reg_usage"] <= 24
+    tuned = _tuned(tmp_path, tmp_path / "db", rule="exact", max_registers=32)
+    done = _run(tuned, loader, image, "options")
+    assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
+    assert _traced(done.stderr)[0] == "variant 0, fits this launch, launched <<<16x1x1, 64x1x1>>>"
+    done = _run(tuned, loader, image, "plain")  # other options are other code
+    assert "tuned kernel 'scale' was not used" in done.stderr
+
+
 def test_variables_keep_the_programs_own_code(loader: Path, tmp_path: Path) -> None:
     image = _recorded(tmp_path, loader, without_ir.KERNEL, "ptx")
     tuned = _tuned(tmp_path, tmp_path / "db", rule="exact", max_registers=24)

@@ -1,9 +1,11 @@
 // Loads the device code in argv[1] by the driver API alone and launches its kernel `scale` three
 // times: twice the same with memory at other addresses, then with another number. It sets the
-// variable `bias`, unless another argument follows.
+// variable `bias`, unless another argument follows. If that is "options", the driver is told how to
+// compile.
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
 #include <cuda.h>
@@ -63,7 +65,12 @@ int main(int count, char** argv) {
   expect(cuInit(0), "the driver");
   expect(cuDevicePrimaryCtxRetain(&context, 0), "a context");
   expect(cuCtxSetCurrent(context), "the context");
-  expect(cuModuleLoadData(&module, image.data()), "a module");
+  CUjit_option options[] = {CU_JIT_MAX_REGISTERS, CU_JIT_OPTIMIZATION_LEVEL};
+  void* values[] = {reinterpret_cast<void*>(24), reinterpret_cast<void*>(1)};
+  if (count > 2 && std::string_view(argv[2]) == "options")
+    expect(cuModuleLoadDataEx(&module, image.data(), 2, options, values), "a module");
+  else
+    expect(cuModuleLoadData(&module, image.data()), "a module");
   image.assign(image.size(), 'x'); // a driver keeps its own
   expect(cuModuleGetFunction(&scale, module, "scale"), "a function");
   if (count == 2) {

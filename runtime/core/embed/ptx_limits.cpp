@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "runtime/core/base/error.h"
+#include "runtime/core/embed/jit_options.h"
 
 namespace mneme::embed {
 namespace {
@@ -64,6 +65,7 @@ std::vector<std::byte> withRegisterLimit(const std::vector<std::byte>& ptx,
   std::string changed(text.substr(0, place->begin));
   changed += "\n" + std::string(kLimit) + " " + std::to_string(registers) + withoutLimit(own);
   changed += text.substr(place->end);
+  setJitLimit(changed, registers);
   const auto* begin = reinterpret_cast<const std::byte*>(changed.data());
   return {begin, begin + changed.size()};
 }

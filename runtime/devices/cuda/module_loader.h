@@ -7,7 +7,8 @@
 
 namespace mneme::device::cuda {
 
-/// Loads a cubin, a fat binary or zero-terminated PTX text into the current context.
+/// Loads a cubin, a fat binary or zero-terminated PTX text into the current context. The driver
+/// compiles PTX by the options in its first line, except for one of another architecture.
 /// \param what the beginning of the error message: "loading kernel 'scale'"
 /// \throws Error{CompileFailed} with the driver's text and the assembler's log, Error{OutOfMemory},
 /// and as check() for a context that was already lost.

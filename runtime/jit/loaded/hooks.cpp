@@ -16,16 +16,28 @@ namespace {
 
 using Scope = LoadedEngine::Scope;
 
-int noteModule(int status, void** module, const void* image,
-               Scope scope = Scope::Context) noexcept {
+using JitOptions = LoadedEngine::JitOptions;
+
+/// Before the driver writes results over them.
+JitOptions optionsOf(unsigned count, const int* options, void* const* values) noexcept {
+  try {
+    return embed::jitOptionsOf({options, values, count});
+  } catch (const std::exception&) { // no memory: it is other code than the file has
+    return {};
+  }
+}
+
+int noteModule(int status, void** module, const void* image, Scope scope = Scope::Context,
+               const JitOptions& options = {}) noexcept {
   if (LoadedEngine* engine = status == 0 && module && *module ? loadedEngine() : nullptr)
-    engine->moduleLoaded(*module, image, scope);
+    engine->moduleLoaded(*module, image, scope, options);
   return status;
 }
 
-int noteFile(int status, void** module, const char* path, Scope scope = Scope::Context) noexcept {
+int noteFile(int status, void** module, const char* path, Scope scope = Scope::Context,
+             const JitOptions& options = {}) noexcept {
   if (LoadedEngine* engine = status == 0 && module && *module ? loadedEngine() : nullptr)
-    engine->moduleLoadedFrom(*module, path, scope);
+    engine->moduleLoadedFrom(*module, path, scope, options);
   return status;
 }
 
@@ -94,9 +106,10 @@ MNEME_PRELOADED_API int cuModuleLoadData(void** module, const void* image) {
 
 MNEME_PRELOADED_API int cuModuleLoadDataEx(void** module, const void* image, unsigned count,
                                            int* options, void** values) {
+  const JitOptions given = optionsOf(count, options, values);
   return noteModule(
       forward<cuModuleLoadDataEx>("cuModuleLoadDataEx", module, image, count, options, values),
-      module, image);
+      module, image, Scope::Context, given);
 }
 
 MNEME_PRELOADED_API int cuModuleLoadFatBinary(void** module, const void* image) {
@@ -117,18 +130,20 @@ MNEME_PRELOADED_API int cuModuleGetFunction(const void** function, void* module,
 MNEME_PRELOADED_API int cuLibraryLoadData(void** library, const void* image, int* options,
                                           void** values, unsigned count, int* ofLibrary,
                                           void** libraryValues, unsigned libraryCount) {
+  const JitOptions given = optionsOf(count, options, values);
   return noteModule(forward<cuLibraryLoadData>("cuLibraryLoadData", library, image, options, values,
                                                count, ofLibrary, libraryValues, libraryCount),
-                    library, image, Scope::AllContexts);
+                    library, image, Scope::AllContexts, given);
 }
 
 MNEME_PRELOADED_API int cuLibraryLoadFromFile(void** library, const char* path, int* options,
                                               void** values, unsigned count, int* ofLibrary,
                                               void** libraryValues, unsigned libraryCount) {
+  const JitOptions given = optionsOf(count, options, values);
   return noteFile(forward<cuLibraryLoadFromFile>("cuLibraryLoadFromFile", library, path, options,
                                                  values, count, ofLibrary, libraryValues,
                                                  libraryCount),
-                  library, path, Scope::AllContexts);
+                  library, path, Scope::AllContexts, given);
 }
 
 MNEME_PRELOADED_API int cuLibraryUnload(void* library) {

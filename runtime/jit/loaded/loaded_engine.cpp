@@ -95,7 +95,8 @@ void LoadedEngine::add(void* module, Scope scope, Read read, bool isReadNow) noe
 
 /// What is built in stays where it is, and is read when a kernel of a known name is launched.
 /// Programs may free other code at once.
-void LoadedEngine::moduleLoaded(void* module, const void* image, Scope scope) noexcept {
+void LoadedEngine::moduleLoaded(void* module, const void* image, Scope scope,
+                                const JitOptions& options) noexcept {
   if (isOff_.load(std::memory_order_relaxed))
     return;
   moduleUnloaded(module); // a handle that was used before
@@ -108,17 +109,21 @@ void LoadedEngine::moduleLoaded(void* module, const void* image, Scope scope) no
         false);
   else
     add(
-        module, scope, [image] { return embed::copyImage(embed::imageInMemory(image)); },
+        module, scope,
+        [image, options] {
+          return embed::withJitOptions(embed::copyImage(embed::imageInMemory(image)), options);
+        },
         !loaded::staysInPlace(image));
 }
 
-void LoadedEngine::moduleLoadedFrom(void* module, const char* path, Scope scope) noexcept {
+void LoadedEngine::moduleLoadedFrom(void* module, const char* path, Scope scope,
+                                    const JitOptions& options) noexcept {
   if (isOff_.load(std::memory_order_relaxed))
     return;
   moduleUnloaded(module);
-  const auto read = [path] {
+  const auto read = [path, &options] { // now
     const std::vector<std::byte> file = apart([&] { return readFile(path); });
-    return embed::copyImage(file);
+    return embed::withJitOptions(embed::copyImage(file), options);
   };
   if (path)
     add(module, scope, read, true);

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/core/embed/jit_options.h"
 #include "runtime/core/embed/kernel_blob.h"
 #include "runtime/core/loaded/loaded_modules.h"
 #include "runtime/jit/loaded/loaded_driver.h"
@@ -56,9 +57,12 @@ public:
   /// A library is loaded for all contexts, and has a module in each. Both have kernels.
   enum class Scope { Context, AllContexts };
   /// Call these when the program has loaded, unloaded or asked for something. `image` is as the
-  /// driver got it.
-  void moduleLoaded(void* module, const void* image, Scope scope) noexcept;
-  void moduleLoadedFrom(void* module, const char* path, Scope scope) noexcept;
+  /// driver got it, and `options` what it was to compile PTX by.
+  using JitOptions = std::vector<embed::JitOption>;
+  void moduleLoaded(void* module, const void* image, Scope scope,
+                    const JitOptions& options = {}) noexcept;
+  void moduleLoadedFrom(void* module, const char* path, Scope scope,
+                        const JitOptions& options = {}) noexcept;
   void moduleUnloaded(void* module) noexcept;
   void moduleAskedFor(void* library, void* module) noexcept;
   void kernelAskedFor(const void* function, void* module, const char* name) noexcept;

@@ -31,9 +31,12 @@ MNEME_RECORD_API int cuModuleLoadData(void** module, const void* image) {
 
 MNEME_RECORD_API int cuModuleLoadDataEx(void** module, const void* image, unsigned count,
                                         int* options, void** values) {
-  return watchModule(module, image, [&] {
-    return forward<cuModuleLoadDataEx>("cuModuleLoadDataEx", module, image, count, options, values);
-  });
+  return watchModule(module, image,
+                     [&] {
+                       return forward<cuModuleLoadDataEx>("cuModuleLoadDataEx", module, image,
+                                                          count, options, values);
+                     },
+                     CodeKind::Module, {options, values, count});
 }
 
 MNEME_RECORD_API int cuModuleLoadFatBinary(void** module, const void* image) {
@@ -71,26 +74,25 @@ MNEME_RECORD_API int cuLibraryEnumerateKernels(const void** kernels, unsigned co
 MNEME_RECORD_API int cuLibraryLoadData(void** library, const void* image, int* options,
                                        void** values, unsigned count, int* ofLibrary,
                                        void** libraryValues, unsigned libraryCount) {
-  return watchModule(
-      library, image,
-      [&] {
-        return forward<cuLibraryLoadData>("cuLibraryLoadData", library, image, options, values,
-                                          count, ofLibrary, libraryValues, libraryCount);
-      },
-      CodeKind::Library);
+  return watchModule(library, image,
+                     [&] {
+                       return forward<cuLibraryLoadData>("cuLibraryLoadData", library, image,
+                                                         options, values, count, ofLibrary,
+                                                         libraryValues, libraryCount);
+                     },
+                     CodeKind::Library, {options, values, count});
 }
 
 MNEME_RECORD_API int cuLibraryLoadFromFile(void** library, const char* path, int* options,
                                            void** values, unsigned count, int* ofLibrary,
                                            void** libraryValues, unsigned libraryCount) {
-  return watchModuleFile(
-      library, path,
-      [&] {
-        return forward<cuLibraryLoadFromFile>("cuLibraryLoadFromFile", library, path, options,
-                                              values, count, ofLibrary, libraryValues,
-                                              libraryCount);
-      },
-      CodeKind::Library);
+  return watchModuleFile(library, path,
+                         [&] {
+                           return forward<cuLibraryLoadFromFile>(
+                               "cuLibraryLoadFromFile", library, path, options, values, count,
+                               ofLibrary, libraryValues, libraryCount);
+                         },
+                         CodeKind::Library, {options, values, count});
 }
 
 MNEME_RECORD_API int cuLibraryUnload(void* library) {

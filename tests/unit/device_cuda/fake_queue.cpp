@@ -149,6 +149,10 @@ FAKE(cuModuleLoadDataEx, CUmodule* module, const void* image, unsigned count, CU
      void** values) {
   const std::lock_guard lock(state().mutex);
   const CUresult result = verdict("cuModuleLoadDataEx");
+  application.jitOptions.clear();
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] != CU_JIT_ERROR_LOG_BUFFER && options[i] != CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
+      application.jitOptions[options[i]] = reinterpret_cast<uint64_t>(values[i]);
   for (unsigned i = 0; i < count; ++i)
     if (result != CUDA_SUCCESS && options[i] == CU_JIT_ERROR_LOG_BUFFER)
       strcpy(static_cast<char*>(values[i]), "ptxas: line 7: what is this?\n");
@@ -158,6 +162,11 @@ FAKE(cuModuleLoadDataEx, CUmodule* module, const void* image, unsigned count, CU
   application.modules.push_back(loaded);
   application.modesOfLoads.push_back(application.captureMode);
   return *module = reinterpret_cast<CUmodule>(loaded), CUDA_SUCCESS;
+}
+/// What the last load was told; 999: nothing.
+extern "C" __attribute__((visibility("default"))) uint64_t fakeJitOption(int number) {
+  const auto found = application.jitOptions.find(number);
+  return found == application.jitOptions.end() ? 999 : found->second;
 }
 FAKE(cuModuleUnload, CUmodule module) {
   if (state().isHung)

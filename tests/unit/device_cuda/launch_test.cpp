@@ -1,7 +1,10 @@
 #include <doctest/doctest.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
+
+#include <dlfcn.h>
 
 #include "runtime/devices/cuda/cuda_driver.h"
 #include "support.h"
@@ -57,6 +60,24 @@ TEST_CASE("the variables of a loaded cubin have the driver's addresses") {
   CHECK(globals[0].name == "coefficients");
   CHECK(globals[0].address == 0x7000);
   CHECK(globals[0].isConstant);
+}
+
+TEST_CASE("the driver compiles PTX by the options in its first line") {
+  const auto device = openFake();
+  const auto seen = reinterpret_cast<uint64_t (*)(int)>(dlsym(RTLD_DEFAULT, "fakeJitOption"));
+  REQUIRE(bool(seen));
+  // What the driver was told of registers, the level and the target; 999: nothing.
+  const auto load = [&](const std::string& options) {
+    device->load(test::bytesOf("// options of the driver's compiler:" + options + "\n" + test::ptx),
+                 "k", {});
+    return std::array{seen(0), seen(7), seen(9)};
+  };
+  using Seen = std::array<uint64_t, 3>;
+  CHECK(load(" 0=32 7=1 9=90") == Seen{32, 1, 90});
+  CHECK(load(" 9=65626") == Seen{999, 999, 0x1005a}); // sm_90a
+  CHECK(load(" 7=1 9=80") == Seen{999, 1, 999});      // recorded on another GPU
+  loadPtx(*device, "k");
+  CHECK(seen(7) == 999);
 }
 
 TEST_CASE("images that do not load say why") {

@@ -49,8 +49,10 @@ struct FakeDriver final : LoadedDriver {
 };
 
 /// A file that tunes the kernel of this code, for an argument n of 7.
-std::string fileFor(const std::string& code, const std::string& how, uint64_t change = 0) {
-  const auto image = embed::copyImage(embed::imageInMemory(code.c_str()));
+std::string fileFor(const std::string& code, const std::string& how, uint64_t change = 0,
+                    const LoadedEngine::JitOptions& options = {}) {
+  const auto image =
+      embed::withJitOptions(embed::copyImage(embed::imageInMemory(code.c_str())), options);
   const std::string hash =
       toHex(combineHashes(image.contentHash, hash64(std::string("k"))) + change);
   return R"({"k": {"Mneme": {"Version": 3, "Variants": [{"CodeForm": "ptx", "StaticHash": ")" +
@@ -225,6 +227,19 @@ TEST_CASE("PTX gets another limit of registers, once in each context") {
   const auto plan = program.launch();
   REQUIRE(plan);
   CHECK(plan->dims.block.x == 128);
+}
+
+TEST_CASE("the options by which a program has PTX compiled are a part of its code") {
+  const LoadedEngine::JitOptions options = {{0, 48}, {7, 2}};
+  Program program(fileFor(kPlain, "\"MaxRegisters\": 32, " + kDims, 0, options));
+  CHECK_FALSE(program.launch()); // it was loaded without
+  program.engine.moduleLoaded(&program.module, kPlain.c_str(), LoadedEngine::Scope::Context,
+                              options);
+  program.engine.kernelAskedFor(&program.function, &program.module, "k");
+  CHECK(program.launch());
+  REQUIRE(program.driver.loaded.size() == 1);
+  CHECK(embed::jitOptionsIn(program.driver.loaded[0]) == LoadedEngine::JitOptions{{0, 32}, {7, 2}});
+  CHECK(program.driver.loaded[0].find(".maxnreg 32") != std::string::npos);
 }
 
 TEST_CASE("machine code of the file takes the place of PTX, on the architecture it is for") {

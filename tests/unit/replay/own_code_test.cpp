@@ -106,6 +106,23 @@ TEST_CASE("PTX takes levels and options of ptxas") {
   CHECK_THROWS_AS(recordedBuild(code, gpu(), c, {}), Error);
 }
 
+TEST_CASE("what the program had its driver do counts for ptxas, too") {
+  if (compile::findAssembler().kind == compile::AssemblerKind::Driver)
+    return;
+  Configuration c = with("ptx");
+  const auto built = [&](const std::string& line) {
+    artifact::KernelRecord record = recordOfTriton();
+    record.images = {imageOf("ptx", line + kPtx + '\0')};
+    return recordedBuild(*ownCode(record, {}, c), gpu(), c, {}).image;
+  };
+  const std::string options = "// options of the driver's compiler: 0=24 7=0\n";
+  c.assemblerOptions = "--def-load-cache=cg";
+  const auto own = built(options), usual = built("");
+  CHECK(own != usual);
+  c.codegenOpt = 1; // the configuration's counts
+  CHECK(built(options) != own);
+}
+
 TEST_CASE("machine code for production runs is that of a replay, and made without a GPU") {
   if (compile::findAssembler().kind == compile::AssemblerKind::Driver)
     return;

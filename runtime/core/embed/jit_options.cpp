@@ -1,0 +1,91 @@
+#include "runtime/core/embed/jit_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <span>
+
+namespace mneme::embed {
+namespace {
+
+constexpr std::string_view kMark = "// options of the driver's compiler:";
+constexpr size_t kLongestLine = 1024;
+
+/// CUDA's CUjit_option for: limit of registers, threads of a block, level, target, debug
+/// information, cache mode, fast compilation, position-independent code, least blocks on a
+/// multiprocessor, most threads of a block, and whether these count more than what the code says.
+/// Logs, a fallback and lines of source change no code.
+constexpr std::array kOfCode = {
+    kJitMaxRegisters, 1, kJitLevel, kJitTarget, 11, 14, 15, 30, 31, 32, 33};
+
+std::string lineOf(const std::vector<JitOption>& options) {
+  std::string text(kMark);
+  for (const auto& [number, value] : options)
+    text += " " + std::to_string(number) + "=" + std::to_string(value);
+  return text + "\n";
+}
+
+} // namespace
+
+std::vector<JitOption> jitOptionsOf(const GivenOptions& given) {
+  std::map<int, uint64_t> found; // of an option that is there twice the last one counts
+  for (unsigned index = 0; given.options && given.values && index < given.count; ++index)
+    if (std::ranges::find(kOfCode, given.options[index]) != kOfCode.end())
+      // An unsigned int lies in the place of the pointer; the rest of it may be anything.
+      found[given.options[index]] =
+          static_cast<uint32_t>(reinterpret_cast<uintptr_t>(given.values[index]));
+  return {found.begin(), found.end()};
+}
+
+CodeImage withJitOptions(CodeImage image, const std::vector<JitOption>& options) {
+  if (image.form != "ptx" || options.empty())
+    return image;
+  const std::string text = lineOf(options);
+  const auto line = std::as_bytes(std::span(text));
+  std::vector<std::byte> bytes(line.begin(), line.end());
+  bytes.insert(bytes.end(), image.bytes->begin(), image.bytes->end());
+  return copyImage(bytes);
+}
+
+std::vector<JitOption> jitOptionsAt(const void* image) {
+  const auto* text = static_cast<const char*>(image);
+  if (std::strncmp(text, kMark.data(), kMark.size()) != 0) // ends at the first other byte
+    return {};
+  return jitOptionsIn({text, strnlen(text, kLongestLine)});
+}
+
+std::vector<JitOption> jitOptionsIn(std::string_view ptx) {
+  std::vector<JitOption> found;
+  if (!ptx.starts_with(kMark))
+    return found;
+  const char* at = ptx.data() + kMark.size();
+  const char* const end = ptx.data() + ptx.size();
+  while (at != end && *at == ' ') {
+    JitOption option;
+    const auto [equals, error] = std::from_chars(at + 1, end, option.first);
+    if (error != std::errc() || equals == end || *equals != '=')
+      break;
+    const auto [next, otherError] = std::from_chars(equals + 1, end, option.second);
+    if (otherError != std::errc())
+      break;
+    found.push_back(option);
+    at = next;
+  }
+  return found;
+}
+
+void setJitLimit(std::string& ptx, uint32_t registers) {
+  std::vector<JitOption> options = jitOptionsIn(ptx);
+  bool hasLimit = false;
+  for (auto& [number, value] : options)
+    if (number == kJitMaxRegisters) {
+      value = registers;
+      hasLimit = true;
+    }
+  if (hasLimit)
+    ptx = lineOf(options) + ptx.substr(ptx.find('\n') + 1);
+}
+
+} // namespace mneme::embed
