@@ -12,9 +12,9 @@ import pytest
 os.environ["MNEME_KNOWLEDGE"] = "off"
 # One architecture is enough where a test names none: several take several times as long.
 os.environ.setdefault("CUDAARCHS", "90")
-# Once readline is loaded, it puts COLUMNS=80 into the environment of C, which the processes of
-# pytest-xdist inherit: tables are as wide there as in a pipe.
-os.environ.pop("COLUMNS", None)
+# Tests look for whole names in tables, which a pipe gets 80 columns wide. Once readline is loaded, it puts
+# COLUMNS=80 into the environment of C, which the processes of pytest-xdist inherit.
+os.environ["COLUMNS"] = "160"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

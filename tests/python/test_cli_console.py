@@ -56,9 +56,9 @@ def test_a_table_is_a_list_where_it_would_be_a_letter_wide(
     assert all(len(line) <= 40 for line in lines)
 
 
-@pytest.mark.parametrize("width", [80, 100, 160, 1000])
+@pytest.mark.parametrize("width", [None, 80, 100, 160, 1000])
 def test_a_table_fits_and_its_rows_differ(
-    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    width: int | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = _console.table("t", ("kernel", "place", "record", ">time", "~why", "file"))
     for number in range(20):
@@ -68,13 +68,37 @@ def test_a_table_fits_and_its_rows_differ(
         content.add_row(
             name, f"update_halo.cpp:{number}", f"{2**63 + number}.json", "1.2 ms", why, path
         )
-    monkeypatch.setenv("COLUMNS", str(width))
+    if width is None:  # a pipe is as wide as a small terminal
+        monkeypatch.delenv("COLUMNS", raising=False)
+    else:
+        monkeypatch.setenv("COLUMNS", str(width))
+    width = width or 80
     _console.print_table(content)
     lines = capsys.readouterr().out.splitlines()
     assert all(len(line) <= width for line in lines)
     rows = [line for line in lines if "1.2 ms" in line]
     assert len(set(rows)) == 20
+    assert len({line for line in lines if "update_halo_kernel" in line or "lambda" in line}) == 20
     assert len(lines) <= 20 * (7 if width == 80 else 4) + 5
+
+
+def test_a_long_name_stands_above_its_row(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = _console.table("", ("kernel", "place", ">launches", ">stored", ">time", "~record"))
+    for kind in ("mul", "add"):
+        name = f"for_each_kernel<CUDAStream<double>::{kind}::'lambda'>"
+        content.add_row(name, "CUDAStream.cu:248", "12000", "5.5 KiB", "78.91 µs", f"{kind}.json")
+    monkeypatch.setenv("COLUMNS", "64")
+    _console.print_table(content)
+    assert capsys.readouterr().out == (
+        "kernel\n  place             launches  stored     time\n"
+        "─────────────────────────────────────────────\n"
+        "for_each_kernel<CUDAStream<double>::mul::'lambda'>\n"
+        "  CUDAStream.cu:248    12000 5.5 KiB 78.91 µs\n  record: mul.json\n"
+        "for_each_kernel<CUDAStream<double>::add::'lambda'>\n"
+        "  CUDAStream.cu:248    12000 5.5 KiB 78.91 µs\n  record: add.json\n"
+    )
 
 
 def test_an_encoding_without_a_letter_shows_its_code() -> None:

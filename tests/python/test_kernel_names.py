@@ -123,3 +123,25 @@ def test_a_function_loses_its_parameters_before_its_middle() -> None:
     assert shortened(texts, 14) == ["vectorAdd", "run<int>", "heat s… (fast)"]
     alike = ["add(float const*)", "add(double const*)"]
     assert len(set(shortened(alike, 12))) == 2
+
+
+def test_what_differs_is_what_is_kept() -> None:
+    kinds = ("copy", "mul", "triad", "init_arrays")
+    texts = [f"for_each_kernel<Stream<double>::{kind}::'lambda'>" for kind in kinds]
+    for longest in (16, 20):
+        short = shortened(texts, longest)
+        assert all(kind in text for kind, text in zip(kinds, short, strict=True))
+        assert all(len(text) <= longest for text in short)
+    versions = [f"cub::CUB_300001_SM_900::detail::Kernel<{'x' * 30}, {n}>" for n in ("int", "long")]
+    assert all(text.startswith("cub::detail::") for text in shortened(versions, 30))
+    apart = [f"cub::CUB_{n}_SM_900::detail::Kernel<{'x' * 30}>" for n in (300001, 300002)]
+    assert len(set(shortened(apart, 30))) == 2
+
+
+def test_different_groups_of_alike_texts_stay_different() -> None:
+    texts = [f"begin{'x' * 40}{a}{'y' * 40}{b}end" for a in "12" for b in range(30)]
+    for longest in (10, 20, 45):
+        short = shortened(texts, longest)
+        assert len(set(short)) == len(texts)
+        assert all(len(text) <= longest for text in short)
+        assert len(set(shortened(short, 9))) == len(texts)

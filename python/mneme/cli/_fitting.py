@@ -17,6 +17,10 @@ __all__ = ["is_too_wide", "narrowed"]
 _NARROWEST: Final = 6
 # Columns that tell rows apart get more room than others.
 _WEIGHTS: Final = {"kernel": 2, "name": 2, "place": 4}
+# First columns whose texts stand above their rows rather than in less room than this.
+_NAMES: Final = ("kernel",)
+_NAME_ROOM: Final = 24
+_INDENT: Final = "  "
 
 
 def is_too_wide(content: Table, width: int) -> bool:
@@ -28,24 +32,31 @@ def is_too_wide(content: Table, width: int) -> bool:
 def narrowed(content: Table, width: int) -> str | None:
     """Return a table that is too wide as text of this width; None if there is too little room.
 
-    Different texts of a column stay different, so that rows do.
+    Different texts of a column stay different, so that rows do. A name that would lose most of its
+    letters gets a line of its own above its row.
     """
     prose = [one for one in content.columns if not one.no_wrap]
     columns = [one for one in content.columns if one.no_wrap]
-    natural = {index: _natural(one) for index, one in enumerate(columns)}
-    elastic = {i: need for i, need in natural.items() if columns[i].justify != "right"}
-    room = width - (len(columns) - 1) - sum(natural.values()) + sum(elastic.values())
-    weights = {i: _WEIGHTS.get(str(columns[i].header), 1) for i in elastic}
-    widths = {**natural, **_shared(room, elastic, weights)}
-    if any(widths[i] < min(_NARROWEST, natural[i]) for i in natural):
+    widths = _widths(columns, width)
+    above: list[str] = []
+    header = str(columns[0].header)
+    if header in _NAMES and (not widths or widths[0] < min(_NAME_ROOM, _natural(columns[0]))):
+        own_widths = _widths(columns[1:], width - len(_INDENT))
+        if own_widths:
+            above = _cells(columns.pop(0), width)
+            widths = own_widths
+    if not widths:
         return None
-    rows = zip(*(_cells(one, widths[i]) for i, one in enumerate(columns)), strict=True)
+    indent = _INDENT if above else ""
+    rows = zip(*(_cells(one, wide) for one, wide in zip(columns, widths, strict=True)), strict=True)
     below = zip(*(map(str, one.cells) for one in prose), strict=True) if prose else None
     lines = [str(content.title)] if content.title else []
-    lines.append(_row([str(one.header) for one in columns], columns, widths))
-    lines.append("─" * (sum(widths.values()) + len(columns) - 1))
-    for row in rows:
-        lines.append(_row(row, columns, widths))
+    lines += [header] if above else []
+    lines.append(indent + _row([str(one.header) for one in columns], columns, widths))
+    lines.append("─" * (len(indent) + sum(widths) + len(columns) - 1))
+    for index, row in enumerate(rows):
+        lines += [above[index]] if above else []
+        lines.append(indent + _row(row, columns, widths))
         for column, text in zip(prose, next(below) if below else (), strict=True):
             about = f"{column.header}: {text}" if column.header else text
             wrapped = textwrap.wrap(about, width, initial_indent="  ", subsequent_indent="    ")
@@ -53,7 +64,21 @@ def narrowed(content: Table, width: int) -> str | None:
     return "\n".join(lines)
 
 
-def _row(cells: Sequence[str], columns: Sequence[Column], widths: Mapping[int, int]) -> str:
+def _widths(columns: Sequence[Column], width: int) -> list[int]:
+    """Return how wide columns are in a line; empty if one would be too narrow."""
+    natural = [_natural(one) for one in columns]
+    elastic = {i: need for i, need in enumerate(natural) if columns[i].justify != "right"}
+    room = width - (len(columns) - 1) - sum(natural) + sum(elastic.values())
+    weights = {i: _WEIGHTS.get(str(columns[i].header), 1) for i in elastic}
+    shared = _shared(room, elastic, weights)
+    widths = [shared.get(i, need) for i, need in enumerate(natural)]
+    is_enough = all(
+        wide >= min(_NARROWEST, need) for wide, need in zip(widths, natural, strict=True)
+    )
+    return widths if is_enough and sum(widths) + len(columns) - 1 <= width else []
+
+
+def _row(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
     padded = (
         cell.rjust(widths[i]) if columns[i].justify == "right" else cell.ljust(widths[i])
         for i, cell in enumerate(cells)
@@ -70,11 +95,11 @@ def _natural(column: Column) -> int:
 
 
 def _shared(room: int, natural: Mapping[int, int], weights: Mapping[int, int]) -> dict[int, int]:
-    """Share room among columns by weight; none gets more than it needs."""
+    """Share room among columns by weight; none gets more than it needs, narrow ones all of it."""
     left, widths = dict(natural), dict.fromkeys(natural, 0)
     while left:
         part = max(0, room) / sum(weights[i] for i in left)
-        small = [i for i in left if left[i] <= part * weights[i]]
+        small = [i for i in left if left[i] <= max(_NARROWEST, part * weights[i])]
         for i in small or left:
             widths[i] = left[i] if small else int(part * weights[i])
         if not small:

@@ -16,11 +16,10 @@ def devices(json: JsonOption = False) -> None:
     if json:
         _console.print_json([entry.to_dict() for entry in found])
         return
-    content = _console.table("Devices", ("id", "available", "name, or what is missing"))
+    content = _console.table("Devices", ("id", "available", "name", "~what is missing"))
     for entry in found:
         availability = "yes" if entry.is_available else "no"
-        content.add_row(
-            entry.id, availability, entry.name if entry.is_available else entry.why_unavailable
-        )
+        missing = "" if entry.is_available else entry.why_unavailable
+        content.add_row(entry.id, availability, entry.name if entry.is_available else "", missing)
     _console.print_table(content)
     _console.print_line(f"used by default: {choose_device()}")

@@ -22,7 +22,7 @@ def doctor(json: JsonOption = False) -> None:
     if json:
         _console.print_json(to_json(findings))
     else:
-        content = _console.table("mneme doctor", ("what", "state", "found", "what to do"))
+        content = _console.table("mneme doctor", ("what", "state", "found", "~what to do"))
         for finding in findings:
             content.add_row(finding.name, finding.state.value, finding.detail, finding.remedy)
         _console.print_table(content)

@@ -49,7 +49,7 @@ def ls(
 
 
 def _show(summary: DirectorySummary) -> None:
-    columns = ("kernel", "place", "record", "device", ">recorded", ">launches", ">stored", ">time")
+    columns = ("kernel", "place", "~record", "device", ">recorded", ">launches", ">stored", ">time")
     content = _console.table(f"Recording {summary.path}", columns)
     names = names_in_tables(summary.names)
     places = places_in_tables([one.place for one in summary.names])
