@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-
-#include "runtime/nvcc/command.h"
 
 namespace mneme::nvcc {
 namespace {
@@ -71,10 +68,6 @@ std::string otherName(const std::string& header, unsigned release) {
   return release >= 130 && header.starts_with("nvToolsExt") ? "nvtx3/" + header : "";
 }
 
-bool belongsTo(std::string_view word, std::initializer_list<std::string_view> options) {
-  return std::find(options.begin(), options.end(), word) != options.end();
-}
-
 } // namespace
 
 std::string missingHeader(std::string_view messages) {
@@ -108,39 +101,6 @@ std::string sourceOfHeader(const std::string& header, const Toolkit& toolkit) {
          " (PyPI), " + packageName(part->apt, isKnown ? "-" + release : "") + " (apt) or " +
          std::string(part->conda) + " (conda)" +
          (other.empty() ? "" : ", and include it as '" + other + "'");
-}
-
-std::vector<std::string> preprocessingWords(const std::vector<std::string>& words) {
-  std::vector<std::string> result;
-  for (size_t at = 0; at < words.size(); ++at) {
-    const std::string& word = words[at];
-    // A response file may name an output, and what came by standard input is gone.
-    if (word == "-" || word.starts_with('@'))
-      return {};
-    if (belongsTo(word, {"-o", "-MF", "-MT", "-MQ", "-MJ"}))
-      ++at;
-    else if (!word.starts_with("-o") && !word.starts_with("-M") && !word.starts_with("-save-temps"))
-      result.push_back(word);
-    if (word == "--") // options end here
-      result.insert(result.end() - 1, {"-E", "-w"});
-  }
-  if (std::find(words.begin(), words.end(), "--") == words.end())
-    result.insert(result.end(), {"-E", "-w"});
-  return result;
-}
-
-int compileAndExplain(const std::vector<std::string>& words, const fs::path& bin) {
-  const int status = run({words});
-  if (status == 0)
-    return status;
-  const std::vector<std::string> again = preprocessingWords(words);
-  if (again.empty())
-    return status;
-  const std::string header = missingHeader(errorsOf({again}));
-  const std::string sentence = header.empty() ? "" : sourceOfHeader(header, findToolkit(bin));
-  if (!sentence.empty())
-    std::fprintf(stderr, "mneme: %s\n", sentence.c_str());
-  return status;
 }
 
 } // namespace mneme::nvcc

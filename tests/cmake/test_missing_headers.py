@@ -1,4 +1,4 @@
-"""Headers of CUDA that a toolkit lacks: the compilers say where they come from."""
+"""Errors of clang that the compilers explain: missing headers, options of nvcc, an old language."""
 
 from __future__ import annotations
 
@@ -79,3 +79,26 @@ def test_header_that_sources_of_cxx_do_not_find_is_located(
         *(build_tree / "bin" / "mneme-cxx", "-c", "a.cpp"), cwd=tmp_path, CUDA_HOME=str(toolkit)
     )
     assert f"give the compiler -I{toolkit}/include\n" in done.stderr
+
+
+def test_options_of_nvcc_are_named_with_their_compiler(build_tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text("int main() {}\n")
+    done = run_command(
+        *(build_tree / "bin" / "mneme-clang++", "-arch=sm_90", "--extended-lambda", "-c", "a.cu"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(
+        "mneme: '-arch=sm_90' and '--extended-lambda' are options of nvcc, which clang lacks: "
+        f"compile with {build_tree}/bin/mneme-nvcc (CMake"
+    )
+
+
+def test_an_old_language_is_explained(build_tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text("#error Thrust requires at least C++17. Define X to suppress.\n")
+    done = run_command(
+        *(build_tree / "bin" / "mneme-nvcc", "-arch=sm_90", "-std=c++14", "-c", "a.cu"),
+        cwd=tmp_path,
+    )
+    assert done.returncode != 0
+    assert "say -std=c++17 there, or set NVCC_APPEND_FLAGS=-std=c++17" in done.stderr

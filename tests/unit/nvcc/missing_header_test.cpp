@@ -69,13 +69,3 @@ TEST_CASE("headers of others are not explained") {
   CHECK(sourceOfHeader("own.h", {"/cuda", 130}).empty());
   CHECK(sourceOfHeader("nvmlx.h", {"/cuda", 130}).empty());
 }
-
-TEST_CASE("preprocessing writes no files") {
-  using Words = std::vector<std::string>;
-  CHECK(preprocessingWords({"clang++", "-c", "-MD", "-MF", "a.d", "-o", "a.o", "a.cu"}) ==
-        Words{"clang++", "-c", "a.cu", "-E", "-w"});
-  CHECK(preprocessingWords({"clang++", "-oa", "--", "-a.cu"}) ==
-        Words{"clang++", "-E", "-w", "--", "-a.cu"});
-  CHECK(preprocessingWords({"clang++", "@words"}).empty());
-  CHECK(preprocessingWords({"clang++", "-x", "cuda", "-"}).empty());
-}

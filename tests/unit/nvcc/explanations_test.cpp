@@ -1,0 +1,47 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "runtime/nvcc/explanations.h"
+
+using namespace mneme::nvcc;
+
+TEST_CASE("options of nvcc are told from other unknown ones") {
+  const std::string text = explainOptions(
+      "clang++: error: unknown argument: '-forward-unknown-to-host-compiler'\n"
+      "clang++: error: unknown argument '-arch=sm_90'; did you mean '-march=sm_90'?\n"
+      "clang++: error: unknown argument: '-no-such-option'\n"
+      "clang++: error: unknown argument: '--extended-lambda'\n",
+      "/mneme/bin");
+  CHECK(text == "'-forward-unknown-to-host-compiler', '-arch=sm_90' and '--extended-lambda' are "
+                "options of nvcc, which clang lacks: compile with /mneme/bin/mneme-nvcc (CMake, in "
+                "a new build folder: -DCMAKE_CUDA_COMPILER=/mneme/bin/mneme-nvcc behind $(mneme "
+                "config cmake-args))");
+  const std::string one = explainOptions("error: unknown argument: '-restrict'\n", "/mneme/bin");
+  CHECK(one.find("'-restrict' is an option of nvcc") == 0);
+  CHECK(explainOptions("error: unknown argument: '-no-such-option'\n", "/mneme/bin").empty());
+  CHECK(explainOptions("error: unknown argument", "/mneme/bin").empty());
+}
+
+TEST_CASE("a language that is too old for CUDA's headers is named") {
+  const std::string error = "a.h:78:6: error: Thrust requires at least C++17. Define X to suppress";
+  CHECK(explainLanguage(error, {"clang++", "-std=c++11", "-std=c++14", "a.cu"}, {"/cuda", 130}) ==
+        "the headers of CUDA 13 (Thrust, CUB, libcu++) need C++17, and the command line says "
+        "-std=c++14: say -std=c++17 there, or set NVCC_APPEND_FLAGS=-std=c++17, which mneme-nvcc "
+        "adds to each command");
+  CHECK(explainLanguage("error: libcu++ requires at least C++ 20.", {"-std=c++17"}, {})
+            .find("need C++20") != std::string::npos);
+  CHECK(explainLanguage(error, {"clang++", "a.cu"}, {}).empty());
+  CHECK(explainLanguage("error: nothing", {"-std=c++14"}, {}).empty());
+}
+
+TEST_CASE("preprocessing writes no files") {
+  using Words = std::vector<std::string>;
+  CHECK(preprocessingWords({"clang++", "-c", "-MD", "-MF", "a.d", "-o", "a.o", "a.cu"}) ==
+        Words{"clang++", "-c", "a.cu", "-E", "-w"});
+  CHECK(preprocessingWords({"clang++", "-oa", "--", "-a.cu"}) ==
+        Words{"clang++", "-E", "-w", "--", "-a.cu"});
+  CHECK(preprocessingWords({"clang++", "@words"}).empty());
+  CHECK(preprocessingWords({"clang++", "-x", "cuda", "-"}).empty());
+}
