@@ -110,6 +110,7 @@ def test_what_stays_of_kernels_without_ir_is_told_for_each_form(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(bare_code, "why_launch_stays", lambda _: "")
+    monkeypatch.setattr(bare_code, "takes_other_code", lambda record: record.code_form == "ptx")
     told = bare_code.told_of_bare_code([bare("cubin"), bare("cubin"), bare("ptx"), bare("")])
     stays = "pipelines, constants and launch bounds need a build with"
     of_ptx = "grid, block, limits of registers and what ptxas takes"
@@ -122,6 +123,24 @@ def test_what_stays_of_kernels_without_ir_is_told_for_each_form(
     assert not bare_code.why_nothing_to_search(bare("ptx", may_change_launch=False))
     monkeypatch.setattr(bare_code, "why_launch_stays", lambda _: "it left memory as it was")
     assert "it left memory as" in bare_code.why_nothing_to_search(bare("cubin"))
+
+
+@needs_native
+def test_code_of_ptx_with_variables_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bare_code, "why_launch_stays", lambda _: "")
+    head, body = ".version 8.0\n.target sm_90\n.address_size 64\n", ".visible .entry k() { ret; }\n"
+    target = bare("ptx")
+    record: Any = target.record
+    record.llvm_files = [str(tmp_path / "k.ptx")]
+    for variables, is_free in (
+        ("", True),
+        (".visible .global .align 4 .b8 v[4];\n", False),
+        (".global .texref t;\n", False),
+    ):
+        (tmp_path / "k.ptx").write_text(head + variables + body)
+        assert bare_code.takes_other_code(record) == is_free
+    (told,) = bare_code.told_of_bare_code([target])
+    assert "only grid and block are searched, because the code is PTX without IR, with" in told
 
 
 def test_production_runs_of_kernels_without_ir_need_mneme_run(tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from mneme.errors import MnemeError
 from mneme.kernel_names import qualified_name
 from mneme.recording.without_ir import form_text
 from mneme.search.recorded_code import why_launch_stays
@@ -12,18 +15,40 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mneme.optimize.heavy import Target
+    from mneme.recording.recorded_execution import RecordedExecution
 
-__all__ = ["told_of_bare_code", "why_nothing_to_search"]
+__all__ = ["takes_other_code", "told_of_bare_code", "why_nothing_to_search"]
+
+# As hasHandles() of runtime/jit/loaded/loaded_engine.cpp.
+_HANDLES: Final = re.compile(rb"\.(?:tex|sampler|surf)ref")
+_OF_PTX = "limits of registers and what ptxas takes"
 
 _NEEDS_IR = (
     "pipelines, constants and launch bounds need a build with add_mneme() or the compiler wrappers"
 )
 
 
+def takes_other_code(record: RecordedExecution) -> bool:
+    """Whether production runs can have other code of a kernel without IR: PTX without variables.
+
+    Other code would have device variables, textures and samplers of its own.
+    """
+    if record.code_form != "ptx":
+        return False
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    path = Path(record.llvm_files[0])
+    try:
+        has_variables = any(one["variables"] for one in _native.describe_device_code(path))
+        return not has_variables and not _HANDLES.search(path.read_bytes())
+    except (MnemeError, OSError):  # the search says what is wrong with it
+        return False
+
+
 def why_nothing_to_search(target: Target) -> str:
     """Return why nothing of a launch can be searched; empty if something can."""
     form = target.record.code_form
-    if form in ("", "ptx"):
+    if not form or takes_other_code(target.record):
         return ""
     if target.instance.is_cooperative or target.instance.cluster_dim:
         why = "blocks of its launches depend on each other"
@@ -31,24 +56,27 @@ def why_nothing_to_search(target: Target) -> str:
         why = "each of its launches has other arguments"
     else:
         why = why_launch_stays(target.instance)
-    about = f"its code is {form_text(form)} without IR, of which only grid and block can change"
+    about = f"its code is {_form(target.record)}, of which only grid and block can change"
     return f"{about}: they stay, because {why}; {_NEEDS_IR}" if why else ""
 
 
 def told_of_bare_code(targets: Iterable[Target]) -> list[str]:
-    """Return what is searched of kernels without IR, one sentence for each form of code."""
-    names: dict[str, dict[str, None]] = {}
+    """Return what is searched of kernels without IR, one sentence for each kind of code."""
+    names: dict[tuple[str, str], dict[str, None]] = {}
     for target in targets:
         if target.record.code_form and not why_nothing_to_search(target):
-            found = names.setdefault(target.record.code_form, {})
+            has_other = takes_other_code(target.record)
+            searched = f"grid, block, {_OF_PTX}" if has_other else "grid and block"
+            found = names.setdefault((searched, _form(target.record)), {})
             found[qualified_name(target.record.demangled_name)] = None
     return [
-        f"{', '.join(found)}: only {_searched(form)} are searched, because the code is "
-        f"{form_text(form)} without IR; {_NEEDS_IR}"
-        for form, found in names.items()
+        f"{', '.join(found)}: only {searched} are searched, because the code is {form}; {_NEEDS_IR}"
+        for (searched, form), found in names.items()
     ]
 
 
-def _searched(form: str) -> str:
-    more = ", limits of registers and what ptxas takes" if form == "ptx" else ""
-    return f"grid, block{more}" if more else "grid and block"
+def _form(record: RecordedExecution) -> str:
+    has_variables = record.code_form == "ptx" and not takes_other_code(record)
+    return f"{form_text(record.code_form)} without IR" + (
+        ", with device variables that other code would have of its own" if has_variables else ""
+    )

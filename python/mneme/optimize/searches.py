@@ -14,7 +14,7 @@ from mneme.kernel_names import qualified_name
 from mneme.measure.cluster import open_cluster, seconds_left
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.job_time import time_for_search
-from mneme.optimize.bare_code import why_nothing_to_search
+from mneme.optimize.bare_code import takes_other_code, why_nothing_to_search
 from mneme.optimize.result import NO_TIME, KernelResult, Ratio
 from mneme.session.all_launches import directory_name
 from mneme.session.final_round import Gain
@@ -237,6 +237,7 @@ class Searches:
         longest = math.ceil(max(_PART_OF_A_TRIAL * seconds, launches, _SHORTEST_TRIAL_LIMIT))
         hangs_after = min(float(longest), _LONGEST_TRIAL_LIMIT)
         has_ir = not target.record.code_form
+        keeps_code = target.record.code_form == "ptx" and not takes_other_code(target.record)
         return TuneOptions(
             record_database=target.record.path,
             record_id=target.instance.dynamic_hash,
@@ -252,6 +253,8 @@ class Searches:
             space_preset="full",
             specialize_space="off" if has_ir and target.fixed_args == () else None,
             specialized_args=(has_ir and ",".join(target.fixed_args or ())) or None,
+            fixed_max_registers=0 if keeps_code else None,
+            fixed_codegen_opt=3 if keeps_code else None,
             pass_plugins=self._options.pass_plugins if has_ir else (),
             plugin_passes=self._options.plugin_passes if has_ir else (),
             launch_dim="auto" if target.may_change_launch else "none",
