@@ -1,6 +1,6 @@
 // Room devices: the interface of every device. Implementations are in devices/<backend>/ and
 // emulator/executor/; code above this interface does not know which one it uses. Depends on base
-// only.
+// and contracts only.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/abi/texture_object.h"
 #include "runtime/core/base/hash.h"
 #include "runtime/devices/compare.h"
+#include "runtime/devices/texture_objects.h"
 
 namespace mneme::device {
 
@@ -203,6 +205,12 @@ public:
                                              void* const* args, double timeoutSeconds,
                                              uint32_t count, const std::function<void()>& restore);
   virtual bool isUsable() const = 0;
+
+  /// Makes texture and surface objects as described, whose memory is mapped. Null if this kind of
+  /// device makes none. \throws Error if one cannot be made
+  virtual std::unique_ptr<TextureObjects> makeTextures(std::span<const TextureObject> wanted) {
+    return nullptr;
+  }
 
   /// Replaces the content of the device's caches, so that the next launch starts cold.
   virtual void flushCaches() = 0;

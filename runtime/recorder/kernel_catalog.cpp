@@ -301,10 +301,11 @@ std::set<std::string> unrecordedReads(const KernelInfo& info, const std::string&
   return reads;
 }
 
-std::string warningOfReads(const KernelInfo& info, const std::string& device) {
+std::string warningOfReads(const KernelInfo& info, const std::string& device, bool isLaunchAsked) {
   std::string list;
   for (const std::string& read : unrecordedReads(info, device))
-    list += (list.empty() ? "" : ", ") + read;
+    if (!isLaunchAsked || !artifact::isOfTextures(read))
+      list += (list.empty() ? "" : ", ") + read;
   return list.empty()
              ? ""
              : "kernel '" + info.blob->demangled + "' reads what a recording does not hold (" +

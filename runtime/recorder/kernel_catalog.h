@@ -156,8 +156,10 @@ std::vector<uint64_t> wordArguments(const embed::KernelBlob& blob, const mneme_l
 /// does not contain: "clocks", ... On the CPU device textures and surfaces are ordinary memory.
 std::set<std::string> unrecordedReads(const KernelInfo& info, const std::string& device);
 
-/// Returns a warning about them; empty if there are none.
-std::string warningOfReads(const KernelInfo& info, const std::string& device);
+/// Returns a warning about them; empty if there are none. `isLaunchAsked`: not about those that a
+/// recording of each launch holds or does not hold.
+std::string warningOfReads(const KernelInfo& info, const std::string& device,
+                           bool isLaunchAsked = false);
 
 /// Returns the modules of the kernel's record: its IR, or the image it was loaded from.
 std::vector<std::vector<std::byte>> recordedCode(const KernelInfo& info);

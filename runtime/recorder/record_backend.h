@@ -16,6 +16,7 @@
 #include "runtime/core/embed/code_image.h"
 #include "runtime/recorder/device_access.h"
 #include "runtime/recorder/memory_backend.h"
+#include "runtime/recorder/texture_access.h"
 
 namespace mneme::record {
 
@@ -145,6 +146,9 @@ public:
   /// Returns all variables of the program that have content; nothing if the runtime does not know
   /// them.
   virtual std::optional<std::vector<artifact::Region>> allVariables() { return std::nullopt; }
+
+  /// Returns what is asked about texture and surface objects; null if this runtime does not tell.
+  virtual const TextureAccess* textures() noexcept { return nullptr; }
 
   /// Whether the thread works in a context of the program's own, whose memory other contexts cannot
   /// use.

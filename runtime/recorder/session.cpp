@@ -147,6 +147,7 @@ void Session::forgetDevice(unsigned device) noexcept {
   if (globals_)
     globals_->forgetAll();
   graphs_.forgetAll();
+  textures_.forgetDevice(device);
   forgetWork(device);
 }
 
@@ -366,7 +367,8 @@ void Session::announce(const KernelInfo& info) {
   addCompilersCode(info, record, code);
   writer().addKernel(record, code);
   state.isAnnounced = true;
-  if (const std::string reads = warningOfReads(info, record.device); !reads.empty())
+  if (const std::string reads = warningOfReads(info, record.device, backend_.textures() != nullptr);
+      !reads.empty())
     note(reads);
 }
 
@@ -384,11 +386,16 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
   if (isTransferLost_.exchange(false))
     history_.forgetAll();
   Capture capture(access, writer(), history_);
+  LaunchTextures textures(*memory_, backend_.textures(), static_cast<unsigned>(device_));
+  addTextures(info, launch, textures);
+  textures.fetch();
+  draft.instance.textures = textures.descriptions();
   std::vector<artifact::Region> regions = certainRegions(info, launch, access);
   addGlobalsOfGraph(attempt, regions);
   Reach reach = reachOf(info, launch, regions, access);
   addArguments(info, launch, reach, access, regions);
   addArgumentsOfGraph(attempt, launch, reach, access, regions);
+  addMemoryOf(info, draft.instance.textures, reach, access, regions);
   draft.prologue = capture.take(regions, &reach);
   regions.clear();
   for (const artifact::RegionDraft& region : draft.prologue.regions)
@@ -398,6 +405,7 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
   if (!launchAndWait(attempt, launch, access, draft.instance, alone))
     return false;
   noteStrayWrite(info, access);
+  textures.fetch();
   draft.epilogue = capture.take(regions);
   history_.forgetOlderThan(draft.prologue.id);
   return true;

@@ -28,6 +28,8 @@
 #include "runtime/recorder/inside_call.h"
 #include "runtime/recorder/kept_graphs.h"
 #include "runtime/recorder/kernel_catalog.h"
+#include "runtime/recorder/launch_textures.h"
+#include "runtime/recorder/live_textures.h"
 #include "runtime/recorder/reach.h"
 #include "runtime/recorder/record_backend.h"
 #include "runtime/recorder/record_settings.h"
@@ -92,6 +94,11 @@ public:
   void kernelAskedFor(const void* function, void* module, const char* name) noexcept;
   /// Notes that `function` is another handle of `kernel`.
   void aliasAskedFor(const void* function, const void* kernel) noexcept;
+  // Textures and surfaces of the program.
+  void textureMade(uint64_t handle, bool isSurface, const void* array) noexcept;
+  void textureDestroyed(uint64_t handle, bool isSurface) noexcept;
+  void arrayDestroyed(const void* array) noexcept;
+
   /// The kernel behind a function's handle; its handle is null if it is unknown.
   struct FoundKernel {
     const void* handle = nullptr;
@@ -246,6 +253,11 @@ private:
                     DeviceAccess& access, std::vector<artifact::Region>& regions);
   void noteUnrecorded(const KernelInfo& info, const mneme_launch& launch,
                       const std::vector<artifact::Region>& regions);
+  void takeTextures(const KernelInfo& info, const mneme_launch& launch, bool isSurface,
+                    LaunchTextures& textures);
+  void addTextures(const KernelInfo& info, const mneme_launch& launch, LaunchTextures& textures);
+  void addMemoryOf(const KernelInfo& info, const std::vector<TextureObject>& textures, Reach& reach,
+                   DeviceAccess& access, std::vector<artifact::Region>& regions);
   void addUnseen(const KernelInfo& info, const std::vector<uint64_t>& words, DeviceAccess& access,
                  std::vector<artifact::Region>& regions);
   bool isReadable(const artifact::Region& region, DeviceAccess& access) const;
@@ -275,6 +287,7 @@ private:
   Sharing sharing_;
   std::atomic<bool> isLeftToVendor_{false};
   LoadedModules loaded_;
+  LiveTextures textures_;
   std::unique_ptr<KernelCatalog> catalog_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<DeferredFrees> deferredFrees_;

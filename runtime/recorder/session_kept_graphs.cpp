@@ -2,6 +2,7 @@
 // each with the memory of all.
 #include <algorithm>
 
+#include "runtime/core/artifact/recorded_reads.h"
 #include "runtime/core/base/log.h"
 #include "runtime/core/base/own_descriptors.h"
 #include "runtime/core/base/sentence.h"
@@ -22,6 +23,9 @@ std::string Session::whyNotKept(const GraphNode& node, const Attempt& attempt,
     return "a kernel in it was not built with mneme";
   if (!attempt.info->state)
     return attempt.info->whyNot;
+  if (const auto reads = unrecordedReads(*attempt.info, backend_.deviceName(device_));
+      backend_.textures() && std::ranges::any_of(reads, artifact::isOfTextures))
+    return "a kernel in it reads textures or surfaces";
   if (!node.isWanted && attempt.isRecorded)
     return "a kernel in it cannot be recorded";
   return whyNot(attempt, launch);

@@ -78,6 +78,8 @@ void Experiment::build() {
   readStatistics(built->statisticsJson, result_);
   result_.isCodeFromCache = isKnown || built->isFromCache;
   dropRecordedReads(result_.unrecordedReads, bench_.record.device);
+  std::erase_if(result_.unrecordedReads,
+                [&](const std::string& read) { return bench_.textures.holds(read); });
   result_.ir = built->ir;
   result_.assembly = built->assembly;
   if (result_.objectBytes == 0)
@@ -123,6 +125,7 @@ void Experiment::restore(bool everything, bool isTimed) {
     timedRestores_ += isTimed;
     ++restores_;
   }
+  bench_.textures.load();
   bench_.isMemoryTrusted = true;
   bench_.isMemoryFresh = false;
 }
@@ -183,6 +186,7 @@ Verdict Experiment::runAndVerify(bool everything) {
   judgedNs_.push_back(launch());
   result_.executed = true;
   Stopwatch watch(result_.verifySeconds);
+  bench_.textures.store();
   Verdict verdict = verifier_->verify();
   for (const Finding& finding : verdict.findings)
     if (finding.site != kNone)

@@ -10,6 +10,7 @@
 #include "runtime/replay/labels.h"
 #include "runtime/replay/memory_image.h"
 #include "runtime/replay/replay.h"
+#include "runtime/replay/textures.h"
 #include "runtime/replay/timing.h"
 #include "runtime/replay/verify.h"
 
@@ -24,6 +25,7 @@ struct Workbench {
       values; ///< of the arguments, with addresses of this process
   device::Device& device;
   MemoryImage& image;
+  Textures& textures;
   const std::vector<Label>& labels;
   ElementTypes& types;
   ModuleCache& cache;

@@ -67,10 +67,12 @@ void Session::open(const std::filesystem::path& path, const std::string& recordI
   const double uploadStart = secondsSince(start);
   s.image = std::make_unique<MemoryImage>(*s.device, s.record, *s.prologue, *s.epilogue,
                                           options.goldenBytesLimit);
+  s.textures = std::make_unique<Textures>(*s.device, s.record, s.instance, *s.image);
   s.deviceOpenSeconds = uploadStart - deviceStart;
   s.uploadSeconds = secondsSince(start) - uploadStart;
   s.labels =
       makeLabels(s.image->sites(), s.record.args, s.prologue->args(), s.record.demangledName);
+  nameArrays(s.labels, *s.image, s.instance.textures);
   s.types = std::make_unique<ElementTypes>(s.labels, [this] { return describeElements(); });
   s.modulesOnDevice = std::make_unique<ModuleCache>(*s.device, *s.image, s.record.kernelName);
   s.openSeconds = secondsSince(start);
@@ -97,7 +99,7 @@ std::string Session::describeElements() const {
     return "{}";
   const CodeTarget target{.name = s.device->description().target};
   compile::Request request =
-      makeRequest(s.record, s.modules, s.image->arguments(), target, recorded(), {});
+      makeRequest(s.record, s.modules, s.textures->arguments(), target, recorded(), {});
   request.wantElements = true;
   return compile::compile(request).statisticsJson;
 }
@@ -108,8 +110,8 @@ std::string Session::build(const Configuration& configuration, const Options& op
   Impl& s = *impl_;
   device::checkShape(limitsOf(*s.device, s.record), launchShape(s.instance, configuration), 0);
   const auto request = [&] {
-    return makeRequest(s.record, s.modules, s.image->arguments(), codeTargetOf(*s.device, *s.image),
-                       configuration, options);
+    return makeRequest(s.record, s.modules, s.textures->arguments(),
+                       codeTargetOf(*s.device, *s.image), configuration, options);
   };
   return s.modulesOnDevice->build(s.record, s.modules, configuration, options, request)
       ->statisticsJson;
@@ -127,9 +129,10 @@ Result Session::run(const Configuration& configuration, const Options& options) 
   Experiment experiment({.record = s.record,
                          .instance = s.instance,
                          .modules = s.modules,
-                         .values = s.image->arguments(),
+                         .values = s.textures->arguments(),
                          .device = *s.device,
                          .image = *s.image,
+                         .textures = *s.textures,
                          .labels = s.labels,
                          .types = *s.types,
                          .cache = *s.modulesOnDevice,

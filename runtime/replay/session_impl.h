@@ -12,6 +12,7 @@
 #include "runtime/replay/labels.h"
 #include "runtime/replay/memory_image.h"
 #include "runtime/replay/replay.h"
+#include "runtime/replay/textures.h"
 
 namespace mneme::replay {
 
@@ -23,6 +24,7 @@ struct Session::Impl {
   std::unique_ptr<artifact::Snapshot> epilogue;
   std::unique_ptr<device::Device> device;
   std::unique_ptr<MemoryImage> image;
+  std::unique_ptr<Textures> textures; ///< with the values of the arguments
   std::vector<Label> labels;
   std::unique_ptr<ElementTypes> types;
   std::unique_ptr<ModuleCache> modulesOnDevice;

@@ -42,6 +42,9 @@ struct Trim::Impl {
 Trim::Trim(Session& session, const Configuration& configuration, double timeoutSeconds)
     : impl_(new Impl{*session.impl_, configuration, timeoutSeconds}) {
   Session::Impl& s = impl_->session;
+  if (!s.instance.textures.empty())
+    throw Error(ErrorCode::Unsupported,
+                "the launch reads textures or surfaces of a GPU, and cannot be trimmed");
   const Options options;
   const auto request = [&] {
     return makeRequest(s.record, s.modules, s.image->arguments(), codeTargetOf(*s.device, *s.image),

@@ -1,7 +1,6 @@
-// What a kernel can see besides plain memory: the device's heap, textures, surfaces; and contexts
-// of the program's own.
+// What a kernel can see besides plain memory: the device's heap; and contexts of the program's own.
 //
-//   device_state heap|kept|texture|surface|context|green
+//   device_state heap|kept|context|green
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -29,14 +28,6 @@ __global__ void readsHeap(int** kept, int* out) {
   out[threadIdx.x] = *kept[threadIdx.x] * 2;
   delete kept[threadIdx.x];
 }
-__global__ void samples(cudaTextureObject_t texture, int* out) {
-  out[threadIdx.x] = static_cast<int>(tex2D<float>(texture, threadIdx.x % 16, threadIdx.x / 16));
-}
-__global__ void stores(cudaSurfaceObject_t surface, int* out) {
-  const float found = surf2Dread<float>(surface, threadIdx.x % 16 * 4, threadIdx.x / 16);
-  surf2Dwrite<float>(found + 1, surface, threadIdx.x % 16 * 4, threadIdx.x / 16);
-  out[threadIdx.x] = static_cast<int>(found);
-}
 __global__ void doubles(int* out) { out[threadIdx.x] = out[threadIdx.x] * 2 + threadIdx.x; }
 
 int print(const int* out) {
@@ -58,30 +49,6 @@ int onHeap(bool isKept, int* out) {
   }
   keepsHeap<<<1, kCount>>>(kept, out);
   readsHeap<<<1, kCount>>>(kept, out);
-  return print(out);
-}
-
-int inArray(bool isSurface, int* out) {
-  float content[kCount];
-  for (int at = 0; at < kCount; ++at)
-    content[at] = at * 3;
-  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-  cudaArray_t array = nullptr;
-  CHECK(cudaMallocArray(&array, &format, 16, 16, cudaArraySurfaceLoadStore));
-  CHECK(cudaMemcpy2DToArray(array, 0, 0, content, 64, 64, 16, cudaMemcpyHostToDevice));
-  cudaResourceDesc resource{};
-  resource.resType = cudaResourceTypeArray;
-  resource.res.array.array = array;
-  cudaTextureDesc description{};
-  cudaTextureObject_t object = 0;
-  if (isSurface) {
-    CHECK(cudaCreateSurfaceObject(&object, &resource));
-    stores<<<1, kCount>>>(object, out);
-    stores<<<1, kCount>>>(object, out);
-  } else {
-    CHECK(cudaCreateTextureObject(&object, &resource, &description, nullptr));
-    samples<<<1, kCount>>>(object, out);
-  }
   return print(out);
 }
 
@@ -140,5 +107,5 @@ int main(int, char** argv) {
     return inContext(out);
   if (is("green"))
     return inGreenContext(out);
-  return is("heap") || is("kept") ? onHeap(is("kept"), out) : inArray(is("surface"), out);
+  return onHeap(is("kept"), out);
 }

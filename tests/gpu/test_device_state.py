@@ -1,4 +1,4 @@
-"""The device's heap, textures, surfaces and contexts of the program's own, in code of nvcc."""
+"""The device's heap and contexts of the program's own, in code of nvcc."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ KERNELS = {
         "keepsHeap": ("the device's heap", NOT_HELD),
         "readsHeap": ("the device's heap", NOT_HELD),
     },
-    "texture": {"samples": ("textures", NOT_HELD)},
-    "surface": {"stores": ("surfaces", NOT_HELD)},
 }
 
 pytestmark = [

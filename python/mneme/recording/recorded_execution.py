@@ -121,6 +121,9 @@ class KernelInstance:
     trimming: Trimming | None = None
     """What was left out since it was recorded; None: nothing."""
 
+    textures: tuple[dict[str, Any], ...] = ()
+    """Texture and surface objects of a GPU that the launch can see, as in the record."""
+
     code_form: str = ""
     """As of its record."""
 
@@ -145,6 +148,7 @@ class KernelInstance:
             **({"ClusterDims": dict(self.cluster_dim)} if self.cluster_dim else {}),
             **({"Labels": list(self.labels)} if self.labels else {}),
             **({"Trimmed": self.trimming.to_dict()} if self.trimming else {}),
+            **({"Textures": list(self.textures)} if self.textures else {}),
         }
 
 
@@ -217,6 +221,7 @@ class RecordedExecution:
             constant_names=dict(self._constants),
             labels=tuple(fields.list_of("Labels", str)) if fields.has("Labels") else (),
             trimming=Trimming.read(fields.object("Trimmed")) if fields.has("Trimmed") else None,
+            textures=tuple(fields.list_of("Textures", dict)) if fields.has("Textures") else (),
             code_form=self.code_form,
         )
 
@@ -316,7 +321,16 @@ class RecordedExecution:
     @property
     def unrecorded_reads(self) -> list[str]:
         """What the code reads that a recording does not hold: "clocks", "textures", ..."""
-        return self._texts_in_options("unrecorded_reads")
+        launches = self.kernel_instances.values()
+
+        def is_held(read: str) -> bool:
+            kinds = {"textures": False, "surfaces": True}
+            return read in kinds and all(
+                any(bool(one.get("Surface")) == kinds[read] for one in launch.textures)
+                for launch in launches
+            )
+
+        return [one for one in self._texts_in_options("unrecorded_reads") if not is_held(one)]
 
     @property
     def zeroed_locals(self) -> list[str]:

@@ -6,10 +6,15 @@
 
 namespace mneme::artifact {
 
+/// Whether a recording of a launch may hold it: Instance::textures.
+constexpr bool isOfTextures(std::string_view read) noexcept {
+  return read == "textures" || read == "surfaces";
+}
+
 /// Whether a recording made on the CPU device holds it, or notes launches for which it does not:
 /// textures and surfaces are in ordinary memory there, and its heap is watched.
 constexpr bool isRecordedOnCpu(std::string_view read) noexcept {
-  return read == "textures" || read == "surfaces" || read == "the device's heap";
+  return isOfTextures(read) || read == "the device's heap";
 }
 
 } // namespace mneme::artifact

@@ -7,6 +7,7 @@
 
 #include "runtime/core/artifact/json_fields.h"
 #include "runtime/core/artifact/names.h"
+#include "runtime/core/artifact/texture_fields.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/file.h"
 
@@ -51,6 +52,8 @@ json instanceToJson(const Instance& instance) {
                         {"Unread", trimming->unreadBytes},
                         {"GridDims", dimsToJson(trimming->grid)},
                         {"RecordId", std::to_string(trimming->dynamicHash)}};
+  if (!instance.textures.empty())
+    value["Textures"] = texturesToJson(instance.textures);
   return value;
 }
 
@@ -79,6 +82,8 @@ Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
     instance.labels = fields.strings("Labels");
   if (fields.has("Trimmed"))
     instance.trimming = trimmingFromJson(fields.object("Trimmed"));
+  if (fields.has("Textures"))
+    instance.textures = texturesFromJson(fields);
   return instance;
 }
 

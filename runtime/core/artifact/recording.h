@@ -28,6 +28,7 @@
 
 #include "runtime/core/abi/argument.h"
 #include "runtime/core/abi/source_place.h"
+#include "runtime/core/abi/texture_object.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
 
@@ -105,6 +106,9 @@ struct Instance {
   uint64_t recordedNs = 0;         ///< execution time of the recorded launch, 0 if unknown
   std::vector<std::string> labels; ///< that the program gave it, the outermost first
   std::optional<Trimming> trimming = std::nullopt;
+  /// On a GPU: the texture and surface objects that the launch can see; their content is memory of
+  /// the snapshots. "Textures"
+  std::vector<TextureObject> textures = {};
 };
 
 /// Code of a kernel as its program's own compiler made it, beside the IR: "Images".

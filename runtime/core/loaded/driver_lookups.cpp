@@ -54,11 +54,14 @@ constexpr std::array<std::string_view, 10> kApart = {
     "libmneme_",       "librecord.so"};
 
 /// The shared runtime gets only those functions of the driver that tell about code which mneme's
-/// compiler has not seen: all else is known as calls of the runtime.
+/// compiler has not seen, and about textures: all else is known as calls of the runtime.
 constexpr std::string_view kRuntime = "libcudart.so";
-constexpr std::array<std::string_view, 6> kOfCode = {
-    "cuGetProcAddress",    "cuLibrary",      "cuModule",
-    "cuKernelGetFunction", "cuLaunchKernel", "cuLaunchCooperativeKernel"};
+constexpr std::array<std::string_view, 10> kForRuntime = {
+    "cuGetProcAddress", "cuLibrary",
+    "cuModule",         "cuKernelGetFunction",
+    "cuLaunchKernel",   "cuLaunchCooperativeKernel",
+    "cuTexObject",      "cuSurfObject",
+    "cuArrayDestroy",   "cuMipmappedArrayDestroy"};
 
 bool beginsWithAny(std::string_view text, std::span<const std::string_view> prefixes) noexcept {
   return std::ranges::any_of(prefixes,
@@ -99,7 +102,7 @@ Caller callerAt(const void* address) noexcept {
 /// Whether a caller gets our function of this name.
 bool getsOurs(std::string_view name, const void* caller) noexcept {
   const Caller who = callerAt(caller);
-  return who == Caller::Program || (who == Caller::Runtime && beginsWithAny(name, kOfCode));
+  return who == Caller::Program || (who == Caller::Runtime && beginsWithAny(name, kForRuntime));
 }
 
 /// What a caller that gets our functions is given.

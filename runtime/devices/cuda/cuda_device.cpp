@@ -5,6 +5,7 @@
 #include "runtime/devices/cuda/cuda_description.h"
 #include "runtime/devices/cuda/cuda_launch.h"
 #include "runtime/devices/cuda/cuda_module.h"
+#include "runtime/devices/cuda/cuda_textures.h"
 
 namespace mneme::device::cuda {
 
@@ -30,6 +31,11 @@ std::unique_ptr<Module> CudaDevice::load(std::span<const std::byte> image,
                                          const std::string& kernel,
                                          std::span<const GlobalPlacement>) {
   return std::make_unique<CudaModule>(context(), description_, image, kernel);
+}
+
+std::unique_ptr<TextureObjects> CudaDevice::makeTextures(std::span<const TextureObject> wanted) {
+  context_->requireUsable();
+  return cuda::makeTextures(context(), wanted);
 }
 
 void CudaDevice::prepareLaunch(gpu::LoadedKernel& module, const LaunchShape& shape) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/devices/cuda/texture_types.h"
 #include "runtime/devices/gpu/gpu_driver.h"
 
 namespace mneme::device::cuda {

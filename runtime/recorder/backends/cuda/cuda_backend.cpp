@@ -12,6 +12,7 @@
 #include "runtime/core/loaded/image_places.h"
 #include "runtime/devices/cuda/application.h"
 #include "runtime/recorder/backends/cuda/cuda_gpu.h"
+#include "runtime/recorder/backends/cuda/cuda_texture_access.h"
 #include "runtime/recorder/backends/vendor_runtime.h"
 #include "runtime/recorder/device_waiter.h"
 #include "runtime/recorder/global_places.h"
@@ -142,6 +143,8 @@ public:
   }
   std::vector<Region> variablesOf(const KernelPlace& kernel,
                                   std::span<const std::string> names) override;
+
+  const TextureAccess* textures() noexcept override { return cudaTextures(); }
 
   bool hasMarks() const noexcept override { return true; }
   void* markStream(void* stream) noexcept override;

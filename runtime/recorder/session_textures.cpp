@@ -1,0 +1,84 @@
+// Textures and surfaces that a launch can see.
+#include <algorithm>
+
+#include "runtime/core/base/sentence.h"
+#include "runtime/recorder/session.h"
+
+namespace mneme::record {
+namespace {
+
+/// Where arguments name no object, a kernel may know any: so many are recorded at most.
+constexpr size_t kMostUnnamed = 256;
+
+} // namespace
+
+void Session::textureMade(uint64_t handle, bool isSurface, const void* array) noexcept {
+  try {
+    if (const TextureAccess* access = backend_.textures())
+      if (const auto device = access->device())
+        textures_.add({*device, handle, isSurface, array});
+  } catch (const std::exception& error) {
+    note(sentence("a texture cannot be recorded: ", error.what()));
+  }
+}
+
+void Session::textureDestroyed(uint64_t handle, bool isSurface) noexcept {
+  if (const TextureAccess* access = backend_.textures())
+    if (const auto device = access->device())
+      textures_.remove(*device, handle, isSurface);
+}
+
+void Session::arrayDestroyed(const void* array) noexcept { textures_.forgetArray(array); }
+
+/// Takes the objects of one kind that the launch can see. Those that its arguments hold; if they
+/// hold none, all: their handles may be in memory.
+void Session::takeTextures(const KernelInfo& info, const mneme_launch& launch, bool isSurface,
+                           LaunchTextures& textures) {
+  const char* const kind = isSurface ? "surfaces" : "textures";
+  std::vector<LiveTextures::Object> live = textures_.of(static_cast<unsigned>(device_), isSurface);
+  const std::vector<uint64_t> words = wordArguments(*info.blob, launch);
+  const auto isGiven = [&](const LiveTextures::Object& one) {
+    return std::ranges::find(words, one.handle) != words.end();
+  };
+  if (std::ranges::any_of(live, isGiven))
+    std::erase_if(live, [&](const LiveTextures::Object& one) { return !isGiven(one); });
+  std::string why;
+  if (live.empty())
+    why = "it has no texture or surface object";
+  else if (live.size() > kMostUnnamed && !isGiven(live.front()))
+    why = "its arguments name none of " + std::to_string(live.size()) + " objects";
+  else
+    why = textures.take(live);
+  if (!why.empty())
+    note("kernel '" + info.blob->demangled + "' reads what a recording does not hold (" + kind +
+         "): its replays may differ; " + why);
+}
+
+/// Takes what a launch can see of textures and surfaces; nothing where the vendor does not tell.
+void Session::addTextures(const KernelInfo& info, const mneme_launch& launch,
+                          LaunchTextures& textures) {
+  if (!backend_.textures())
+    return;
+  const std::set<std::string> reads = unrecordedReads(info, backend_.deviceName(device_));
+  if (reads.contains("textures"))
+    takeTextures(info, launch, false, textures);
+  if (reads.contains("surfaces"))
+    takeTextures(info, launch, true, textures);
+}
+
+/// Adds the program's own memory that textures show.
+void Session::addMemoryOf(const KernelInfo& info, const std::vector<TextureObject>& textures,
+                          Reach& reach, DeviceAccess& access,
+                          std::vector<artifact::Region>& regions) {
+  std::vector<uint64_t> words;
+  for (const TextureObject& one : textures)
+    if (!one.isArray())
+      words.push_back(one.memory);
+  for (const uint64_t word : words)
+    reach.lookAt(word);
+  const std::vector<artifact::Region> found = reach.takeFound();
+  regions.insert(regions.end(), found.begin(), found.end());
+  addUnseen(info, words, access, regions);
+}
+
+} // namespace mneme::record

@@ -1,0 +1,83 @@
+"""Textures, surfaces and arrays of a GPU: recorded with their content, replayed exactly."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gpu import support
+from gpu.support import BUILD
+
+SOURCE = Path(__file__).parents[1] / "apps" / "gpu_record" / "textures.cu"
+NVCC = shutil.which("nvcc")
+# Objects of the launch with the most.
+OBJECTS = {
+    "bilinear": 1,
+    "bytes": 1,
+    "constant": 2,
+    "layered": 1,
+    "linear": 1,
+    "many": 10,
+    "memory": 2,
+    "mipmaps": 1,
+    "pitched": 1,
+    "row": 1,
+    "struct": 1,
+    "surface": 1,
+    "surfaces": 2,
+    "volume": 1,
+}
+
+pytestmark = [pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has its own test")]
+
+
+@pytest.fixture(scope="module", params=["nvcc", "mneme"])
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program, with the static runtime and no IR, or with the shared runtime and IR."""
+    if request.param == "mneme":
+        built: Path = BUILD / "tests" / "apps" / "gpu_record" / "textures"
+        if not built.is_file():
+            pytest.skip("tests/apps/gpu_record is not built")
+        return built
+    if not NVCC:
+        pytest.skip("nvcc is not on PATH")
+    place: Path = tmp_path_factory.mktemp("textures") / "textures"
+    support.compile_by_nvcc(SOURCE, place)
+    return place
+
+
+@pytest.mark.parametrize("mode", sorted(OBJECTS))
+def test_every_launch_replays_exactly(program: Path, mode: str, tmp_path: Path) -> None:
+    alone = support.run(program, mode)
+    assert alone.returncode == 0, alone.stdout + alone.stderr
+    done = support.record(tmp_path, program, mode)
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    assert "a recording does not hold" not in done.stderr
+    seen = 0
+    for path, record_id in support.launches(tmp_path):
+        launch = json.loads(path.read_text())["instances"][record_id]
+        seen = max(seen, len(launch["Textures"]))
+        replayed = support.mneme(
+            *("replay", "-rdb", path, "-rid", record_id, "--device", support.DEVICE),
+            *("-it", "4", "--warmup", "1"),
+        )
+        assert replayed.result["result_class"] == "exact", replayed.stderr
+        assert replayed.result["unrecorded_reads"] == []
+        assert "not recorded" not in support.mneme("show", path).stdout
+    assert seen == OBJECTS[mode]
+
+
+def test_a_wrong_surface_is_found(program: Path, tmp_path: Path) -> None:
+    """What a kernel leaves in an array is compared: smaller blocks leave some of it undone."""
+    done = support.record(tmp_path, program, "surface")
+    assert done.returncode == 0, done.stderr
+    path, record_id = next(support.launches(tmp_path))
+    replayed = support.replay(path, record_id, "--block-dim-x", "12")
+    assert replayed.result["result_class"] == "wrong", replayed.stderr
+    regions = [one["region"] for one in replayed.result["mismatches"]]
+    assert len(regions) == 2, regions
+    assert any(region.startswith("array at ") for region in regions), regions
+    assert replayed.result["unrecorded_reads"] == []

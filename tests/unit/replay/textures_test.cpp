@@ -1,0 +1,128 @@
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "tests/unit/replay/forwarding_device.h"
+#include "tests/unit/replay/kernels.h"
+#include "tests/unit/replay/recording_maker.h"
+
+using namespace mneme;
+using namespace mneme::test;
+using replay::ResultClass;
+
+namespace {
+
+/// out[0] = texture
+const std::string kHandle = kHead + R"(
+define ptx_kernel void @handle(ptr %out, i64 %texture) {
+  store i64 %texture, ptr %out, align 8
+  ret void
+}
+)";
+
+constexpr uint64_t kOut = kWindow, kArray = kWindow + (2 << 20);
+constexpr uint64_t kRecorded = 5;
+
+/// The CPU device with objects whose one array is changed by each launch.
+class TexturedDevice final : public ForwardingDevice {
+public:
+  TexturedDevice(uint64_t handle, std::vector<std::string>& calls)
+      : handle_(handle), calls_(calls) {}
+
+  std::unique_ptr<device::TextureObjects>
+  makeTextures(std::span<const TextureObject> wanted) override {
+    return std::make_unique<Objects>(*this, wanted.front());
+  }
+  uint64_t launch(device::Module& module, const device::LaunchShape& shape, void* const* args,
+                  double timeoutSeconds) override {
+    ++inArray;
+    calls_.emplace_back("launch");
+    return ForwardingDevice::launch(module, shape, args, timeoutSeconds);
+  }
+  uint64_t inArray = 0;
+
+private:
+  class Objects final : public device::TextureObjects {
+  public:
+    Objects(TexturedDevice& device, const TextureObject& wanted)
+        : device_(device), memory_(wanted.memory), handles_{device.handle_} {}
+    const std::vector<uint64_t>& handles() const noexcept override { return handles_; }
+    void load() override {
+      device_.calls_.emplace_back("load");
+      device_.copyToHost(&device_.inArray, memory_, sizeof(device_.inArray));
+    }
+    void store() override {
+      device_.calls_.emplace_back("store");
+      device_.copyToDevice(memory_, &device_.inArray, sizeof(device_.inArray));
+    }
+
+  private:
+    TexturedDevice& device_;
+    uint64_t memory_;
+    std::vector<uint64_t> handles_;
+  };
+
+  uint64_t handle_;
+  std::vector<std::string>& calls_;
+};
+
+struct Replayed {
+  std::vector<std::string> calls;
+  replay::Result result;
+};
+
+/// A launch that was given texture 5, found 10 in the array and left 11. `left` is what it stored.
+Replayed replayed(uint64_t handle, uint64_t left, bool hasTextures = true,
+                  replay::Options options = {.iterations = 2, .warmup = 1}) {
+  RecordingPlan plan{.kernel = "handle", .ir = kHandle};
+  plan.addRegion(kOut, bytesOfOne(uint64_t{0}), bytesOfOne(left));
+  plan.addRegion(kArray, bytesOfOne(uint64_t{10}), bytesOfOne(uint64_t{11}));
+  plan.addPointer("out", kOut);
+  plan.addScalar("texture", "i64", bytesOfOne(kRecorded));
+  plan.block = plan.grid = {1, 1, 1};
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = writeRecording(directory.path(), plan);
+  artifact::KernelRecord record = artifact::KernelRecord::load(file);
+  TextureObject object{.handle = kRecorded,
+                       .isSurface = true,
+                       .memory = kArray,
+                       .memoryBytes = 8,
+                       .array = {.width = 2, .format = 0x20, .channels = 1}};
+  record.instances.at(kDynamicHash).textures = {object};
+  record.device = "cuda:0";
+  std::ofstream(file) << record.toJson();
+  Replayed done;
+  std::unique_ptr<device::Device> device;
+  if (hasTextures)
+    device = std::make_unique<TexturedDevice>(handle, done.calls);
+  else
+    device = std::make_unique<ForwardingDevice>();
+  replay::Session session(file, "", std::move(device));
+  done.result = session.run(session.recorded(), options);
+  return done;
+}
+
+} // namespace
+
+TEST_CASE("arrays are filled before each launch and compared after it") {
+  const auto [calls, result] = replayed(kRecorded, kRecorded);
+  CHECK(result.error == "");
+  CHECK(result.resultClass == ResultClass::Exact);
+  REQUIRE(calls.size() > 4);
+  CHECK(calls[0] == "load");
+  CHECK(calls[1] == "launch");
+  CHECK(calls[2] == "store");
+  CHECK(calls[3] == "load");
+  CHECK(calls[4] == "launch");
+}
+
+TEST_CASE("an argument gets the handle that the device gave") {
+  CHECK(replayed(77, 77).result.resultClass == ResultClass::Exact);
+  CHECK(replayed(77, kRecorded).result.resultClass == ResultClass::Wrong);
+}
+
+TEST_CASE("a device without textures leaves the argument as it was") {
+  const auto [calls, result] = replayed(0, kRecorded, false);
+  CHECK(result.error == "");
+  CHECK(result.resultClass == ResultClass::Wrong); // nothing changed the array
+}
