@@ -13,7 +13,8 @@ from gpu import support
 from gpu.support import mneme, run_command
 
 NVCC = shutil.which("nvcc")
-# Blocks of one thread leave 31 of 32 lanes idle: other dimensions are several times as fast.
+# Blocks of one thread leave 31 of 32 lanes idle: other dimensions are several times as fast. Each
+# launch changes memory, without which no replay could tell right dimensions from wrong ones.
 PROGRAM = """
 #include <cstdio>
 __global__ void scale(float* out, const float* in, int count) {
@@ -23,7 +24,7 @@ __global__ void scale(float* out, const float* in, int count) {
   float value = in[at];
   for (int round = 0; round < 200; ++round)
     value = 0.5f * value + 1;
-  out[at] = value;
+  out[at] += value;
 }
 int main() {
   const int count = 1 << 18;
