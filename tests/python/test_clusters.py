@@ -291,6 +291,8 @@ def test_a_process_with_another_model_measures_nothing(recording: Path) -> None:
     assert spec.model == device_limits("cpu").name
     with pytest.raises(UnfitProcess, match=r"measures on .*, the others on another"):
         evaluate(replace(spec, model="another"), 0, [], b"", {})
+    with pytest.raises(UnfitProcess, match=f"^{os.uname().nodename}: .*No such file"):
+        evaluate(replace(spec, log_directory="/proc/logs"), 0, [], b"", {})
     with pytest.raises(UnfitProcess, match="is another recording there"):
         evaluate(replace(spec, digest="0" * 32), 0, [], b"", {})
 

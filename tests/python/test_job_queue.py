@@ -110,6 +110,11 @@ def test_a_search_ends_before_its_jobs_do(
     assert config["timeout"] == 100, "a resumed run has what the user asked for"
 
 
+NOW = int(time.time())
+BEFORE = {"SLURM_JOB_START_TIME": str(NOW + 7000), "SLURM_JOB_END_TIME": str(NOW + 7900)}
+AFTER = {"SLURM_JOB_START_TIME": str(NOW - 7900), "SLURM_JOB_END_TIME": str(NOW - 7000)}
+
+
 @pytest.mark.parametrize(
     ("variables", "answer", "seconds"),
     [
@@ -119,6 +124,9 @@ def test_a_search_ends_before_its_jobs_do(
         ({"SLURM_JOB_ID": "7"}, "2-01:00:02", 2 * 86400 + 3602),
         ({"SLURM_JOB_ID": "7"}, "UNLIMITED", None),
         ({"SLURM_JOB_ID": "7"}, "", None),
+        # The clock of this node is hours before, or after, that of the controller.
+        ({"SLURM_JOB_ID": "7", **BEFORE}, "4:58", 298),
+        ({"SLURM_JOB_ID": "7", **AFTER}, "4:58", 298),
         ({"FLUX_JOB_ID": "f"}, "59.7", 59.7),
         ({"FLUX_JOB_ID": "f"}, "infinity", None),
     ],
@@ -130,7 +138,7 @@ def test_batch_systems_say_how_long_a_job_has(
     answer: str,
     seconds: float | None,
 ) -> None:
-    for name in ("SLURM_JOB_ID", "SLURM_JOB_END_TIME", "FLUX_JOB_ID"):
+    for name in ("SLURM_JOB_ID", "SLURM_JOB_END_TIME", "SLURM_JOB_START_TIME", "FLUX_JOB_ID"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
@@ -144,6 +152,7 @@ def test_batch_systems_say_how_long_a_job_has(
 
 def test_a_job_says_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 300))
+    monkeypatch.setenv("SLURM_JOB_START_TIME", str(int(time.time()) - 300))
     left = seconds_of_job()
     assert left is not None
     assert 290 < left <= 300

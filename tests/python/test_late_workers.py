@@ -128,12 +128,12 @@ def test_late_workers_with_other_models_are_left_out(
         limits = replace(device_limits("cpu"), name=models[place])
         return {"host": f"node {place}", "pid": 1, "limits": asdict(limits)}
 
-    def run(function: Any, *_: Any, workers: list[str], **__: Any) -> dict[str, Any]:
+    def ask(_client: object, function: Any, *_: Any, workers: list[str]) -> dict[str, Any]:
         is_model = function is pool_processes.model_here
         return {one: models[one] if is_model else answer(one) for one in workers}
 
-    client = SimpleNamespace(run=run)
-    pool = SimpleNamespace(_client=client, _kwargs={"workers": ["a"]} if is_chosen else {})
+    monkeypatch.setattr(pool_processes, "ask_workers", ask)
+    pool = SimpleNamespace(_client=None, _kwargs={"workers": ["a"]} if is_chosen else {})
     spec = replace(open_executor(None, recording)._spec, model="A100")
     found = look_at_late(pool, spec, ["a", "b"])
     assert list(found.by_address) == ["a"]

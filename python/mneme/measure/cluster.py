@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.install.hints import package_hint
+from mneme.measure.dask_questions import ask_workers
 from mneme.measure.job_queue import BATCH_SYSTEMS, check_cluster_options, job_cluster
 from mneme.measure.job_time import seconds_of_job
 from mneme.measure.pool_processes import of_model
@@ -35,6 +36,8 @@ _DASK_EXTRA: Final = "'mneme-gpu[dask]'"
 _CONNECT_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.1
 _WORKER_SECONDS: Final = 60.0
+# Closing a recording takes less; nobody should wait for a worker that hangs.
+_END_SECONDS: Final = 5.0
 _RAY: Final = "ray"
 _EXAMPLES: Final = (
     "dask://HOST:PORT, dask:///PATH/TO/scheduler.json, slurm, flux, mpi, or ray://HOST:PORT"
@@ -114,7 +117,7 @@ def seconds_left(pool: Executor | None) -> float | None:
     if client is None:
         return own
     # Processes that cannot answer are named when they are looked at.
-    answers = client.run(seconds_of_job, on_error="return").values()
+    answers = ask_workers(client, seconds_of_job).values()
     theirs = [one for one in answers if not isinstance(one, BaseException)]
     last = None if None in theirs else max(theirs, default=None)
     return min((one for one in (own, last) if one is not None), default=None)
@@ -131,7 +134,7 @@ def _pool_of(opened: contextlib.AbstractContextManager[Any]) -> Iterator[Any]:
             yield client.get_executor(pure=False)
         finally:
             with contextlib.suppress(Exception):  # the cluster may be gone
-                client.run(end_search, client.id)
+                ask_workers(client, end_search, client.id, seconds=_END_SECONDS)
 
 
 @contextlib.contextmanager

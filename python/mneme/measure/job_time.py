@@ -21,10 +21,11 @@ def seconds_of_job() -> float | None:
     """Return the seconds until the job that this process belongs to reaches its time limit.
 
     None: there is no job, it has no limit, or its batch system does not answer. Slurm
-    (SLURM_JOB_END_TIME, or squeue before Slurm 23) and Flux (flux-job(1), timeleft) are asked.
+    (SLURM_JOB_END_TIME; or squeue, before Slurm 23 and where the clock is wrong) and Flux
+    (flux-job(1), timeleft) are asked.
     """
-    if end := os.environ.get("SLURM_JOB_END_TIME", ""):
-        return float(end) - time.time() if end.isdigit() else None
+    if (by_clock := _seconds_by_clock()) is not None:
+        return by_clock
     if job := os.environ.get("SLURM_JOB_ID"):
         left = _answer("squeue", "--noheader", f"--jobs={job}", "--format=%L")
         found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", left)
@@ -36,6 +37,16 @@ def seconds_of_job() -> float | None:
         left = _answer("flux", "job", "timeleft")
         return float(left) if re.fullmatch(r"\d+(\.\d+)?", left) else None
     return None
+
+
+def _seconds_by_clock() -> float | None:
+    """Return the seconds until a job of Slurm ends; None if this clock cannot be right."""
+    end, start = (os.environ.get(f"SLURM_JOB_{one}_TIME", "") for one in ("END", "START"))
+    if not end.isdigit():
+        return None
+    left = float(end) - time.time()
+    is_possible = left > 0 and (not start.isdigit() or left <= float(end) - float(start))
+    return left if is_possible or shutil.which("squeue") is None else None
 
 
 def time_for_search(left: float) -> float:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import mneme
 from mneme.devices import DeviceLimits
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
+from mneme.measure.dask_questions import ask_workers
 from mneme.measure.remote_evaluation import LacksRecording, admit, examine, model_here
 from mneme.measure.sent_recordings import Package, pack, send
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from concurrent.futures import Executor, Future
 
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 _SECONDS = 60.0
+_CPU = "cpu"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,9 @@ class PoolProcess:
 
     cores: Sequence[int] = ()
     """Numbers of the processors that it may run on."""
+
+    unusable: Mapping[str, str] = field(default_factory=dict)
+    """Why it measures on no GPU, by vendor; empty: it does, or nobody asked for one."""
 
     @property
     def device(self) -> str:
@@ -156,7 +161,7 @@ def _names_of(pool: Any, device: str | None) -> dict[str, str]:  # noqa: ANN401 
     client = getattr(pool, "_client", None)
     if client is None:
         raise InvalidArgument("--model chooses among the processes of Dask clusters and jobs only")
-    answers = client.run(model_here, device, on_error="return")
+    answers = ask_workers(client, model_here, device)
     return {address: name for address, name in answers.items() if isinstance(name, str)}
 
 
@@ -202,7 +207,7 @@ def _admitted(pool: Any, sender: str, addresses: Iterable[str]) -> Any:  # noqa:
         addresses: The processes.
     """
     chosen, client = list(addresses), pool._client  # noqa: SLF001 - there is no other way to it
-    client.run(admit, sender, workers=chosen, on_error="ignore")
+    ask_workers(client, admit, sender, workers=chosen)
     if not set(client.nthreads()) <= set(chosen):
         return only(pool, chosen)
     kept = {name: one for name, one in pool._kwargs.items() if name != "workers"}  # noqa: SLF001
@@ -210,13 +215,17 @@ def _admitted(pool: Any, sender: str, addresses: Iterable[str]) -> Any:  # noqa:
 
 
 def _leave_out_other_models(found: PoolProcesses) -> None:
-    models = Counter(one.limits.name for one in found.usable)
+    # Where nobody has chosen the CPU device, it is what is left of nodes whose GPUs do not work.
+    gpus = [one for one in found.usable if one.device != _CPU]
+    models = Counter(one.limits.name for one in gpus or found.usable)
     ((usual, count),) = models.most_common(1)
+    vendor = next(one.device for one in found.usable if one.limits.name == usual).partition(":")[0]
     for address, one in list(found.by_address.items()):
         if one.limits.name != usual:
+            why = one.unusable.get(vendor, "")
             found.left_out[address] = (
                 f"has {one.limits.name}, and {count} of the other processes {usual}: times of "
-                "different models cannot be compared"
+                f"different models cannot be compared{why and f'; its GPU cannot be used: {why}'}"
             )
             del found.by_address[address]
 
@@ -267,7 +276,7 @@ def look_at_late(
     """
     client, found = pool._client, PoolProcesses(pool=pool)  # noqa: SLF001
     if places_of(pool):
-        names = client.run(model_here, spec.device, workers=list(addresses), on_error="return")
+        names = ask_workers(client, model_here, spec.device, workers=addresses)
         addresses = [one for one, name in names.items() if name == spec.model]
     _look_at(client, spec, addresses, found)
     for address, one in list(found.by_address.items()):
@@ -294,7 +303,7 @@ def _look_at(
     """Look at workers of a Dask cluster, and send them the recording if they lack it."""
     asked = (examine, spec, mneme.__version__, 0)
     among = list(addresses)
-    answers = client.run(*asked, workers=among, on_error="return") if among else {}
+    answers = ask_workers(client, *asked, workers=among)
     for address in among:
         run = functools.partial(_run, client, address)
         try:
@@ -321,7 +330,9 @@ def _sent(run: Callable[..., Any], asked: tuple[Any, ...], found: PoolProcesses)
 
 
 def _run(client: Any, address: str, function: Any, *arguments: Any) -> Any:  # noqa: ANN401
-    (answer,) = client.run(function, *arguments, workers=[address]).values()
+    answer = ask_workers(client, function, *arguments, workers=[address])[address]
+    if isinstance(answer, BaseException):
+        raise answer
     return answer
 
 

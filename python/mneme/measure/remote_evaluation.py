@@ -146,7 +146,8 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
         RecordedExecution.from_json(path).get(record_id)
         process = _this_process()
         with process.lock:
-            limits = device_limits(spec.device or _claim_device(process))
+            device = spec.device or _claim_device(process)
+            limits = device_limits(device)
     except LacksRecording:
         raise
     except MnemeError as error:
@@ -157,7 +158,13 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
         "limits": asdict(limits),
         "threads": _threads_of_process(),
         "cores": sorted(os.sched_getaffinity(0)),
+        "unusable": {} if spec.device or device != "cpu" else _unusable_devices(),
     }
+
+
+def _unusable_devices() -> dict[str, str]:
+    """Return why there is no GPU, by vendor."""
+    return {one.id: one.why_unavailable for one in list_devices() if not one.is_available}
 
 
 def admit(sender: str) -> None:
@@ -251,7 +258,7 @@ def evaluate(
     with process.lock:
         try:
             opened = _open(process, spec)
-        except MnemeError as error:
+        except (MnemeError, OSError) as error:  # such as a disk that is full
             time.sleep(_PAUSE_SECONDS)
             raise _unfit(str(error)) from error
         opened.users += 1

@@ -1,0 +1,217 @@
+"""What may be wrong with nodes of a cluster: drivers, disks, clocks, and the network between them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from cluster_parts import CPU, PROGRAM, dask_nodes, mneme
+from mneme.devices import DeviceLimits
+from mneme.measure import dask_questions, pool_processes
+from mneme.measure.pool_processes import PoolProcess, PoolProcesses
+from mneme.session.events import TuneListener
+from mneme.session.options import TuneOptions
+from mneme.session.result_store import read_trials
+from mneme.session.session import TuningSession
+from native_parts import needs_native
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+TRIALS = 40
+# A process that loads it never comes back.
+DRIVER = "#include <unistd.h>\n__attribute__((constructor)) void hang(void) { for (;;) pause(); }\n"
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("faults") / "recording"
+    done = mneme("record", "-rdb", path, *CPU, "--", PROGRAM, "4096")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+class Listener(TuneListener):
+    """Notes what users are told; does something once, when a trial has finished."""
+
+    def __init__(self, action: Any = lambda: None) -> None:
+        self.told: list[str] = []
+        self._action = action
+
+    def progress(self, *_: Any) -> None:
+        action, self._action = self._action, lambda: None
+        action()
+
+    def note(self, sentence: str) -> None:
+        self.told.append(sentence)
+
+    def warn(self, sentence: str) -> None:
+        self.told.append(sentence)
+
+
+def search(recording: Path, results: Path, on: str, listener: Listener, **more: Any) -> list[Any]:
+    """Search in this process; return the trials."""
+    options = TuneOptions(
+        record_database=recording,
+        trials=TRIALS,
+        seed=1,
+        knowledge=False,
+        results_dir=results,
+        on=on,
+        **{"device": "cpu", **more},
+    )
+    session = TuningSession(options, listener)
+    assert session.run() == 0, session.error
+    trials = read_trials(results)
+    assert len({one.candidate.config.key() for one in trials}) == len(trials) == TRIALS
+    assert not [one.result.error for one in trials if one.result.worker_died]
+    return trials
+
+
+def test_a_node_whose_driver_hangs_is_left_out(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    source = tmp_path / "driver.c"
+    source.write_text(DRIVER)
+    driver = tmp_path / "driver" / "libcuda.so.1"
+    driver.parent.mkdir()
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", driver, source], check=True)
+    monkeypatch.setattr(dask_questions, "ANSWER_SECONDS", 4.0)
+    broken = f"export LD_LIBRARY_PATH={driver.parent}"
+    listener = Listener()
+    with dask_nodes(tmp_path, {"node1": "", "node2": broken}) as (on, _):
+        search(recording, tmp_path / "results", on, listener, device=None)
+    told = "\n".join(listener.told)
+    assert "is left out: nothing answers there within 4 s: its process hangs" in told
+    assert "by processes of node1" in told
+
+
+def test_nodes_whose_gpus_do_not_work_say_why() -> None:
+    """However many they are: nobody wants to search on what is left of them."""
+    why = {"cuda": "no NVIDIA driver found: it is broken", "hip": "no AMD GPU"}
+    good = PoolProcess(host="a", pid=1, limits=DeviceLimits(id="cuda:1", name="H200"))
+    limits = DeviceLimits(id="cpu", name="CPU")
+    bad = PoolProcess(host="b", pid=1, limits=limits, unusable=why)
+    found = PoolProcesses(pool=cast("Any", None), by_address={"b1": bad, "b2": bad, "a1": good})
+    pool_processes._leave_out_other_models(found)
+    assert list(found.by_address) == ["a1"]
+    assert set(found.left_out) == {"b1", "b2"}
+    assert found.left_out["b1"].startswith("has CPU, and 1 of the other processes H200: ")
+    assert found.left_out["b1"].endswith(f"; its GPU cannot be used: {why['cuda']}")
+    only = PoolProcesses(pool=cast("Any", None), by_address={"b1": bad, "b2": replace(bad, pid=2)})
+    pool_processes._leave_out_other_models(only)
+    assert list(only.by_address) == ["b1", "b2"]
+
+
+def test_a_node_whose_scratch_disk_is_full_measures_on(recording: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    full = f"mount -t tmpfs -o size=1m none {scratch}; dd if=/dev/zero of={scratch}/full"
+    listener = Listener()
+    with dask_nodes(tmp_path, {"node1": "", "node2": f"{full}; export TMPDIR={scratch}"}) as (
+        on,
+        _,
+    ):
+        search(recording, tmp_path / "results", on, listener)
+    told = "\n".join(listener.told)
+    assert "left out" not in told
+    assert "node1: " in told
+    assert "node2: " in told
+
+
+def test_clocks_of_nodes_do_not_matter(recording: Path, tmp_path: Path) -> None:
+    custom = tmp_path / "custom" / "sitecustomize.py"
+    custom.parent.mkdir()
+    custom.write_text("import time\nright = time.time\ntime.time = lambda: right() - 7200.0\n")
+    wrong = f"export PYTHONPATH={custom.parent}:$PYTHONPATH"
+    listener = Listener()
+    with dask_nodes(tmp_path, {"node1": "", "node2": wrong}) as (on, _):
+        trials = search(recording, tmp_path / "results", on, listener)
+    assert "left out" not in "\n".join(listener.told)
+    assert sum(one.is_verified for one in trials) > TRIALS // 4
+
+
+class Cable:
+    """Between this machine and a namespace of the network."""
+
+    def __init__(self) -> None:
+        number = os.getpid()
+        self.space, self._end = f"mneme-{number}", f"mn{number}"
+        self.host = f"10.213.{number % 250}.1"
+
+    def plug(self, state: str) -> None:
+        """Set it up or down."""
+        subprocess.run(["ip", "link", "set", self._end, state], check=True)
+
+    def lay(self) -> None:
+        """Make both ends; skip the test where nobody may."""
+        other = f"{self._end}b"
+        lines = (
+            f"netns add {self.space}",
+            f"link add {self._end} type veth peer name {other} netns {self.space}",
+            f"addr add {self.host}/30 dev {self._end}",
+            f"-n {self.space} addr add {self.host[:-1]}2/30 dev {other}",
+            f"-n {self.space} link set {other} up",
+            f"-n {self.space} link set lo up",
+        )
+        for line in lines:
+            if subprocess.run(["ip", *line.split()], check=False, capture_output=True).returncode:
+                pytest.skip(f"'ip {line}' fails: run as root")
+        self.plug("up")
+
+    def remove(self) -> None:
+        """Remove both ends."""
+        subprocess.run(["ip", "netns", "del", self.space], check=False, capture_output=True)
+        subprocess.run(["ip", "link", "del", self._end], check=False, capture_output=True)
+
+
+@pytest.fixture
+def cable() -> Iterator[Cable]:
+    if shutil.which("ip") is None or shutil.which("nsenter") is None:
+        pytest.skip("ip or nsenter is not installed")
+    made = Cable()
+    try:
+        made.lay()
+        yield made
+    finally:
+        made.remove()
+
+
+@contextlib.contextmanager
+def cut_off(
+    folder: Path, cable: Cable, monkeypatch: pytest.MonkeyPatch, patience: str
+) -> Iterator[str]:
+    """Start two nodes, of which the second is at the other end of a cable."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP", patience)
+    there = f'set -- nsenter --net=/run/netns/{cable.space} "$@"'
+    with dask_nodes(folder, {"node1": "", "node2": there}, "--host", cable.host) as (on, _):
+        yield on
+
+
+def test_a_short_cut_of_the_network_costs_nothing(
+    recording: Path, tmp_path: Path, cable: Cable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut() -> None:
+        cable.plug("down")
+        threading.Timer(2, cable.plug, ["up"]).start()
+
+    with cut_off(tmp_path, cable, monkeypatch, "30s") as on:
+        search(recording, tmp_path / "results", on, Listener(cut))
+
+
+def test_what_a_node_had_that_is_cut_off_is_measured_elsewhere(
+    recording: Path, tmp_path: Path, cable: Cable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with cut_off(tmp_path, cable, monkeypatch, "11s") as on:
+        search(recording, tmp_path / "results", on, Listener(lambda: cable.plug("down")))
