@@ -138,7 +138,7 @@ def test_the_list_is_read() -> None:
 
 def test_what_python_has_of_the_table_is_written_from_it() -> None:
     done = subprocess.run([sys.executable, ROOT / "scripts" / "knobs.py"], check=False)
-    assert done.returncode == 0
+    assert done.returncode == 0, "run: scripts/knobs.py --write"
 
 
 def test_configurations_have_these_fields_in_this_order() -> None:
@@ -146,7 +146,7 @@ def test_configurations_have_these_fields_in_this_order() -> None:
     assert (
         *("grid", "block", "shared_mem"),
         *(knob.key for knob in knobs()),
-    ) == _CONFIGURATION_FIELDS
+    ) == _CONFIGURATION_FIELDS, "a new line stands behind the last one of its macro"
     assert {knob.key: knob.otherwise for knob in knobs() if knob.is_own} == _OWN_FIELDS
     assert [(one.key, one.deployed) for one in CODE_TEXTS] == [
         (knob.key, knob.deployed) for knob in knobs() if knob.is_own and knob.type == "std::string"

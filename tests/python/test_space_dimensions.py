@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from launch_samples import GPU, dims, kernel
+from mneme.knobs import CODE_NUMBERS
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.search.builtin_spaces import BuiltinTuneSearchSpace
 from mneme.search.launch_shapes import RecordedLaunch, covering_grid, grid_of
@@ -121,7 +122,7 @@ def sample_with(space: BuiltinTuneSearchSpace, **chosen: Any) -> dict[str, Any]:
         "block_shape": "128x1x1",
         "blocks": 0,
         "codegen_opt": 3,
-        "max_registers": 0,
+        **{one.key: one.default for one in CODE_NUMBERS},
         "specialize": False,
         "specialize_dims": False,
         "set_launch_bounds": False,

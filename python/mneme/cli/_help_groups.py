@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from mneme.knobs import CODE_TEXTS
+from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 
 __all__ = ["COMMON", "GROUPS"]
 
+_NUMBERS = tuple(one.key for one in CODE_NUMBERS)
 _TEXTS = tuple(one.key for one in CODE_TEXTS)
 
 COMMON: Final[dict[str, tuple[str, ...]]] = {
@@ -49,7 +50,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         ),
         "Code": (
             *("specialize", "specialized_args", "specialize_dims", "set_launch_bounds"),
-            *("max_threads", "min_blocks_per_sm", "max_registers", "codegen_opt", "ir"),
+            *("max_threads", "min_blocks_per_sm", *_NUMBERS, "codegen_opt", "ir"),
             *_TEXTS,
         ),
         "Measuring and verifying": (
@@ -62,7 +63,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "Which launch": ("record_database", "record_id"),
         "Code": (
             *("arch", "specialize", "specialized_args", "specialize_dims", "set_launch_bounds"),
-            *("max_threads", "min_blocks_per_sm", "max_registers", "codegen_opt"),
+            *("max_threads", "min_blocks_per_sm", *_NUMBERS, "codegen_opt"),
             *(*_TEXTS, "code_object_version"),
         ),
         "Files": ("output", "ptx", "ll", "cache"),
@@ -77,7 +78,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "Which launch": ("record_database", "record_id"),
         "What is looked for": ("symptom", "than", "than_llvm", "arch"),
         "Code": (
-            *("specialize", "specialize_dims", "max_registers", "codegen_opt"),
+            *("specialize", "specialize_dims", *_NUMBERS, "codegen_opt"),
             *_TEXTS,
         ),
         "Measuring and verifying": ("iterations", "timeout", "tolerance", "device"),

@@ -1,9 +1,10 @@
-"""One more text in the table of knobs is everywhere in Python."""
+"""One more text and one more number in the table of knobs are everywhere in Python."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LINE = """
+LINES = """
+MNEME_CODE_NUMBER(idleStores, "idle_stores", 0, 64, "IdleStores", "4,16", "any",
+                  "idle stores", "Stores that do nothing; 0: none.")
 MNEME_CODE_TEXT(linkerFlags, "linker_flags", "LinkerFlags", "--flag", "FLAG", " ",
                 "flags of the linker", "For the linker; may be repeated.")
 """
-# What a process prints whose table has the line.
+# What a process prints whose table has the lines.
 ASKED = """
 import importlib.util, json, sys
 from types import SimpleNamespace
@@ -26,6 +29,7 @@ sys.modules["mneme.knobs"] = knobs = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(knobs)
 
 from typer.main import get_command
+from launch_samples import kernel
 from mneme.cli._suggest_output import command_of
 from mneme.cli.app import make_app
 from mneme.code_texts import taken_texts
@@ -36,6 +40,8 @@ from mneme.deploy.tuned_variant import Match, TunedVariant
 from mneme.measure.compile_record import CompileOptions
 from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.report.tables import _SETTINGS, _flags
+from mneme.devices import DeviceLimits
+from mneme.search.builtin_spaces import BuiltinTuneSearchSpace
 from mneme.search.space_options import SpaceOptions
 from mneme.session.options import TuneOptions
 from mneme.session.trusted_options import _REPEATED
@@ -46,13 +52,18 @@ def options(verb):
 
 plain = ExperimentConfiguration()
 config = ExperimentConfiguration(**taken_texts({"linker_flags": ["-a", "-b=1"]}))
+number = ExperimentConfiguration(idle_stores=7)
 variant = make_variant(config, Match()).to_json()
+numbered = make_variant(number, Match()).to_json()
 told = SimpleNamespace(
     record=SimpleNamespace(path="r.json"),
     instance=SimpleNamespace(dynamic_hash="1", grid_dim=dim3(), block_dim=dim3()),
 )
-match = SimpleNamespace(
-    entry=SimpleNamespace(config=config.to_dict(), grid=None, block=None), is_same=False
+match, other = (
+    SimpleNamespace(
+        entry=SimpleNamespace(config=one.to_dict(), grid=None, block=None), is_same=False
+    )
+    for one in (config, number)
 )
 space = SpaceOptions(linker_flags=["-a"], linker_flags_choices=["b=1,2"])
 print(json.dumps({
@@ -72,6 +83,23 @@ print(json.dumps({
     "tuned": TuneOptions(linker_flags=["-a"]).linker_flags,
     "exported": CONFIGURATION_FIELDS["linker_flags"],
     "trusted": [_REPEATED["linker_flags"], _REPEATED["linker_flags_choices"]],
+    "number": {
+        "verbs": [verb for verb in ("replay", "compile", "bisect") if "--idle-stores" in options(verb)],
+        "ranges": sorted(one for one in options("tune") if "idle-stores" in one),
+        "written": number.to_dict()["idle_stores"],
+        "read": ExperimentConfiguration.from_dict(number.to_dict()) == number,
+        "keys": number.key() != plain.key() and number.code_key() != plain.code_key(),
+        "compiled": CompileOptions.of(number).idle_stores,
+        "deployed": numbered["IdleStores"],
+        "kept": TunedVariant.from_json(numbered).to_json() == numbered,
+        "checked": "idle_stores" in _DECISIVE,
+        "reports": [_SETTINGS["idle_stores"], _flags(number.to_dict())],
+        "suggested": command_of(other, told),
+        "searched": list(BuiltinTuneSearchSpace(
+            kernel(), limits=DeviceLimits(), preset="full"
+        ).dimensions()["idle_stores"].choices),
+        "exported": CONFIGURATION_FIELDS["idle_stores"],
+    },
 }))
 """
 
@@ -90,10 +118,12 @@ def script() -> ModuleType:
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     table = (ROOT / "runtime" / "core" / "abi" / "knobs.def").read_text()
     written = tmp_path_factory.mktemp("knobs") / "knobs.py"
-    written.write_text(script().written(table.replace("\n#undef", f"{LINE}\n#undef", 1)))
-    done = subprocess.run(
-        [sys.executable, "-c", ASKED, written], capture_output=True, text=True, check=False
-    )
+    written.write_text(script().written(table.replace("\n#undef", f"{LINES}\n#undef", 1)))
+    line = [sys.executable, "-c", ASKED, written]
+    here = str(Path(__file__).parent)
+    paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -132,3 +162,18 @@ def test_it_is_shown_exported_and_refused_of_strangers(answers: dict[str, Any]) 
     assert "flags of the linker -a -b=1" in flags
     assert answers["exported"] == "linker_flags"
     assert answers["trusted"] == ["--flag", "--flag-choice"]
+
+
+def test_a_number_is_everywhere_too(answers: dict[str, Any]) -> None:
+    number = answers["number"]
+    assert number["verbs"] == ["replay", "compile", "bisect"]
+    assert number["ranges"] == ["--fixed-idle-stores", "--idle-stores-range"]
+    assert number["written"] == number["compiled"] == number["deployed"] == 7
+    assert number["read"]
+    assert number["keys"]
+    assert number["kept"]
+    assert number["checked"]
+    assert number["searched"] == [0, 4, 16]
+    assert "idle stores 7" in number["reports"][1]
+    assert "--idle-stores 7" in number["suggested"]
+    assert number["exported"] == "idle_stores"
