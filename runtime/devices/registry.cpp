@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 
 #include "runtime/core/base/environment.h"
@@ -30,28 +31,49 @@ std::optional<DeviceId> parseId(const std::string& id) {
   return DeviceId{id.substr(0, colon), std::stoi(number)};
 }
 
+/// A kind of device, by its word in ids.
+struct Backend {
+  const char* kind;
+  int (*count)();
+  std::vector<DeviceStatus> (*list)();
+  Description (*describe)(int number);
+  std::unique_ptr<Device> (*open)(int number);
+};
+
+std::vector<DeviceStatus> listCpu() {
+  DeviceStatus cpu;
+  cpu.id = "cpu";
+  cpu.isAvailable = true;
+  cpu.name = cpu::CpuDevice().description().name;
+  return {cpu};
+}
+
+constexpr Backend kCpu = {
+    "cpu", [] { return 1; }, listCpu, [](int) { return cpu::CpuDevice().description(); },
+    [](int) -> std::unique_ptr<Device> { return std::make_unique<cpu::CpuDevice>(); }};
+// Where no device is named, the first kind that has a GPU is used.
+constexpr Backend kGpus[] = {
+    {"cuda", cuda::gpuCount, cuda::listGpus, cuda::describeGpu, cuda::openGpu},
+    {"hip", hip::gpuCount, hip::listGpus, hip::describeGpu, hip::openGpu}};
+
 std::string wantedId(const std::string& id) {
   if (!id.empty())
     return id;
   if (const char* named = environmentValue("MNEME_DEVICE"); named && *named)
     return named;
-  if (cuda::gpuCount() > 0)
-    return "cuda:0";
-  return hip::gpuCount() > 0 ? "hip:0" : "cpu";
+  for (const Backend& backend : kGpus)
+    if (backend.count() > 0)
+      return backend.kind + std::string(":0");
+  return kCpu.kind;
 }
 
-/// A kind of device, by its word in ids.
-struct Backend {
-  const char* kind;
-  Description (*describe)(int number);
-  std::unique_ptr<Device> (*open)(int number);
-};
-
-constexpr Backend kGpus[] = {{"cuda", cuda::describeGpu, cuda::openGpu},
-                             {"hip", hip::describeGpu, hip::openGpu}};
-constexpr Backend kCpu = {
-    "cpu", [](int) { return cpu::CpuDevice().description(); },
-    [](int) -> std::unique_ptr<Device> { return std::make_unique<cpu::CpuDevice>(); }};
+/// How devices are named: "cpu, cuda:N or hip:N".
+std::string idsToUse() {
+  std::string text = kCpu.kind;
+  for (const Backend& backend : kGpus)
+    text += (&backend == std::end(kGpus) - 1 ? " or " : ", ") + std::string(backend.kind) + ":N";
+  return text;
+}
 
 /// Calls `action` for the device that an id names, as openDevice() understands ids.
 template <typename Action> auto withDevice(const std::string& id, const Action& action) {
@@ -68,23 +90,16 @@ template <typename Action> auto withDevice(const std::string& id, const Action& 
       throw Error(failure.code(), "device '" + wanted + "' is not available: " + failure.what());
     }
   }
-  throw Error(ErrorCode::InvalidArgument,
-              "'" + wanted + "' is not a device; use cpu, cuda:N or hip:N");
+  throw Error(ErrorCode::InvalidArgument, "'" + wanted + "' is not a device; use " + idsToUse());
 }
 
 } // namespace
 
 std::vector<DeviceStatus> listDevices() {
-  std::vector<DeviceStatus> result;
-  DeviceStatus cpu;
-  cpu.id = "cpu";
-  cpu.isAvailable = true;
-  cpu.name = cpu::CpuDevice().description().name;
-  result.push_back(cpu);
-  for (DeviceStatus& status : cuda::listGpus())
-    result.push_back(std::move(status));
-  for (DeviceStatus& status : hip::listGpus())
-    result.push_back(std::move(status));
+  std::vector<DeviceStatus> result = kCpu.list();
+  for (const Backend& backend : kGpus)
+    for (DeviceStatus& status : backend.list())
+      result.push_back(std::move(status));
   return result;
 }
 
