@@ -16,11 +16,12 @@ uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / un
 
 bool isHostKind(artifact::RegionKind kind) { return kind == artifact::RegionKind::HostPinned; }
 
-/// Whether an allocation belongs to every launch on `device`.
-bool isCertain(const Allocation& allocation, unsigned device) {
+/// Whether an allocation belongs to every launch at `place`.
+bool isCertain(const Allocation& allocation, const WorkPlace& place) {
   if (isHostKind(allocation.kind))
     return allocation.owner == Owner::Window;
-  return allocation.kind != artifact::RegionKind::Allocation || allocation.device == device;
+  return allocation.kind != artifact::RegionKind::Allocation ||
+         (allocation.device == place.device && allocation.context == place.context);
 }
 
 } // namespace
@@ -149,7 +150,8 @@ std::vector<Allocation> Memory::reset(unsigned device) {
   const std::unique_lock lock(mutex_);
   std::vector<Allocation> gone;
   for (const auto& [address, allocation] : live_)
-    if (allocation.device == device || allocation.owner == Owner::Application)
+    if (!allocation.context &&
+        (allocation.device == device || allocation.owner == Owner::Application))
       gone.push_back(allocation);
   for (const Allocation& allocation : gone)
     live_.erase(allocation.address);
@@ -162,26 +164,41 @@ std::vector<Allocation> Memory::reset(unsigned device) {
   return gone;
 }
 
+void Memory::forgetContext(const void* context) {
+  const std::unique_lock lock(mutex_);
+  std::erase_if(live_, [&](const auto& item) { return context && item.second.context == context; });
+}
+
 void Memory::noteForeign(const void* pointer, uint64_t sizeBytes, artifact::RegionKind kind,
-                         unsigned device) {
+                         const WorkPlace& place) {
   const std::unique_lock lock(mutex_);
   hasSeenAllocations_ = true;
   const uint64_t address = addressOf(pointer);
-  live_[address] = {address, sizeBytes, kind, device, Owner::Vendor, {}};
+  live_[address] = {.address = address,
+                    .sizeBytes = sizeBytes,
+                    .kind = kind,
+                    .device = place.device,
+                    .owner = Owner::Vendor,
+                    .annotation = {},
+                    .context = place.context};
 }
 
-void Memory::noteImported(const void* pointer, uint64_t sizeBytes, unsigned device) {
-  noteForeign(pointer, sizeBytes, artifact::RegionKind::Allocation, device);
+void Memory::noteImported(const void* pointer, uint64_t sizeBytes, const WorkPlace& place) {
+  noteForeign(pointer, sizeBytes, artifact::RegionKind::Allocation, place);
   const std::unique_lock lock(mutex_);
   if (const auto found = live_.find(addressOf(pointer)); found != live_.end())
     found->second.isImported = true;
 }
 
-void Memory::noteRegistered(const void* pointer, uint64_t sizeBytes) {
+void Memory::noteRegistered(const void* pointer, uint64_t sizeBytes, const WorkPlace& place) {
   const std::unique_lock lock(mutex_);
   const uint64_t address = addressOf(pointer);
-  live_[address] = {address, sizeBytes,          artifact::RegionKind::HostPinned,
-                    0,       Owner::Application, {}};
+  live_[address] = {.address = address,
+                    .sizeBytes = sizeBytes,
+                    .kind = artifact::RegionKind::HostPinned,
+                    .owner = Owner::Application,
+                    .annotation = {},
+                    .context = place.context};
 }
 
 void Memory::forget(const void* pointer) {
@@ -381,16 +398,16 @@ std::vector<artifact::Region> Memory::select(const IsWanted& isWanted) const {
   return regions;
 }
 
-std::vector<artifact::Region> Memory::regions(unsigned device) const {
-  return select([&](const Allocation& one) { return isCertain(one, device); });
+std::vector<artifact::Region> Memory::regions(const WorkPlace& place) const {
+  return select([&](const Allocation& one) { return isCertain(one, place); });
 }
 
-std::vector<artifact::Region> Memory::reachable(unsigned device,
+std::vector<artifact::Region> Memory::reachable(const WorkPlace& place,
                                                 const std::vector<uint64_t>& arguments) const {
   return select([&](const Allocation& one) {
-    if (isCertain(one, device))
+    if (isCertain(one, place))
       return false;
-    return isHostKind(one.kind) || sharing_.contains({one.device, device}) ||
+    return isHostKind(one.kind) || sharing_.contains({one.device, place.device}) ||
            std::ranges::any_of(arguments,
                                [&](uint64_t word) { return word - one.address < one.sizeBytes; });
   });
@@ -405,7 +422,7 @@ Window Memory::window(unsigned device) const {
 bool Memory::hasForeign() const {
   const std::shared_lock lock(mutex_);
   return std::any_of(live_.begin(), live_.end(), [](const auto& item) {
-    return item.second.owner == Owner::Vendor && !item.second.isImported &&
+    return item.second.owner == Owner::Vendor && !item.second.isImported && !item.second.context &&
            item.second.kind == artifact::RegionKind::Allocation;
   });
 }

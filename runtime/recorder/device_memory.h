@@ -14,6 +14,7 @@
 #include "runtime/core/artifact/recording.h"
 #include "runtime/recorder/mapped_memory.h"
 #include "runtime/recorder/window_allocator.h"
+#include "runtime/recorder/work_place.h"
 
 namespace mneme::record {
 
@@ -33,7 +34,8 @@ struct Allocation {
   artifact::Annotation annotation;
   std::vector<artifact::AnnotatedPart> parts = {}; ///< ascending
   bool isImported = false;                         ///< memory of another process
-  void* pool = nullptr; ///< the memory pool that the application took it from, if any
+  void* pool = nullptr;    ///< the memory pool that the application took it from, if any
+  void* context = nullptr; ///< WorkPlace::context where it was allocated: it ends with it
 };
 
 /// Whether a number can be an address at all: below and above are numbers that lead nowhere.
@@ -80,17 +82,19 @@ public:
   /// Makes a detached block a live allocation again.
   void* attachAgain(const Allocation& detached, uint64_t sizeBytes, void* pool = nullptr);
 
-  /// Forgets all allocations of one device and its window. Returns the allocations. The next
-  /// allocation makes a new window.
+  /// Forgets all allocations of one device and its window, but for those of contexts that the
+  /// program made itself. Returns the allocations. The next allocation makes a new window.
   std::vector<Allocation> reset(unsigned device);
+  /// Forgets all allocations of a context that the program made itself.
+  void forgetContext(const void* context);
 
   void noteForeign(const void* pointer, uint64_t sizeBytes,
                    artifact::RegionKind kind = artifact::RegionKind::Allocation,
-                   unsigned device = 0);
-  /// Notes memory of another process on this device: like noteForeign(), but not because the window
+                   const WorkPlace& place = {});
+  /// Notes memory of another process at this place: like noteForeign(), but not because the window
   /// failed.
-  void noteImported(const void* pointer, uint64_t sizeBytes, unsigned device);
-  void noteRegistered(const void* pointer, uint64_t sizeBytes);
+  void noteImported(const void* pointer, uint64_t sizeBytes, const WorkPlace& place);
+  void noteRegistered(const void* pointer, uint64_t sizeBytes, const WorkPlace& place = {});
   /// Forgets memory noted by noteForeign() or noteRegistered().
   void forget(const void* pointer);
 
@@ -138,17 +142,18 @@ public:
 
   /// Returns why the present state cannot be captured; empty if it can.
   std::string whyNotCapturable() const;
-  /// Returns the live allocations that belong to every launch on `device`, by address: those of the
-  /// device, managed ones, and host memory in the window.
-  std::vector<artifact::Region> regions(unsigned device) const;
+  /// Returns the live allocations that belong to every launch at `place`, by address: those of the
+  /// place, managed ones, and host memory in the window.
+  std::vector<artifact::Region> regions(const WorkPlace& place) const;
   /// Regions that belong to a launch if a pointer leads to them: other host memory, and memory of
-  /// devices that `device` may use. Memory of further devices is included only if one of
-  /// `arguments` points into it: large memory contains numbers that merely look like its addresses.
-  std::vector<artifact::Region> reachable(unsigned device,
+  /// devices that the place's may use. Memory of further devices and contexts is included only if
+  /// one of `arguments` points into it: large memory contains numbers that merely look like its
+  /// addresses.
+  std::vector<artifact::Region> reachable(const WorkPlace& place,
                                           const std::vector<uint64_t>& arguments) const;
   Window window(unsigned device) const;
   /// Whether the vendor serves memory that the window should serve: its addresses may not be
-  /// granted in a replay.
+  /// granted in a replay. Memory of contexts that the program made itself does not count.
   bool hasForeign() const;
   /// Whether any allocation function of the vendor was ever called.
   bool hasSeenAllocations() const noexcept;

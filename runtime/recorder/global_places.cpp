@@ -56,20 +56,24 @@ artifact::Region variableRegion(std::string name, const void* address, uint64_t 
   return region;
 }
 
-void GlobalPlaces::addHidden(std::vector<artifact::Region>& regions) const {
+void GlobalPlaces::addHidden(const WorkPlace& place, std::vector<artifact::Region>& regions) const {
   std::unordered_set<uint64_t> known;
   for (const artifact::Region& region : regions)
     known.insert(region.address);
-  for (const ModuleGlobal& global : catalog_.moduleGlobals())
+  for (const ModuleGlobal& global : catalog_.moduleGlobals()) {
+    const KernelPlace& kernel = global.kernel;
+    if (kernel.loadedModule && !kernel.isOfLibrary && kernel.context != place.context)
+      continue; // the module of another context
     for (artifact::Region& found : backend_.variablesOf(global.kernel, {&global.name, 1})) {
       found.isConstant = global.isConstant;
       if (known.insert(found.address).second)
         regions.push_back(std::move(found));
     }
+  }
 }
 
-const std::vector<artifact::Region>& GlobalPlaces::find(unsigned device) {
-  Known& known = known_[device];
+const std::vector<artifact::Region>& GlobalPlaces::find(const WorkPlace& place) {
+  Known& known = known_[place];
   // Our own runtime knows all variables at no cost.
   if (auto all = backend_.allVariables())
     return known.regions = std::move(*all);
@@ -80,7 +84,7 @@ const std::vector<artifact::Region>& GlobalPlaces::find(unsigned device) {
   if (known.units == now.all && known.launchedModules == launched && known.losses == losses)
     return known.regions;
   known = {std::move(now.all), launched, losses, withAddresses(std::move(now.globals), backend_)};
-  addHidden(known.regions);
+  addHidden(place, known.regions);
   return known.regions;
 }
 

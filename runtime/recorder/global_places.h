@@ -28,16 +28,16 @@ public:
   GlobalPlaces(Backend& backend, const KernelCatalog& catalog)
       : backend_(backend), catalog_(catalog) {}
 
-  /// Returns the variables of `device`, which must be the current one. Asks the runtime again only
+  /// Returns the variables of `place`, which must be the current one. Asks the runtime again only
   /// if units were loaded or unloaded, a module was launched for the first time or forgetAll() was
   /// called since. Variables without an address yet are left out: no pointer can lead to them.
-  const std::vector<artifact::Region>& find(unsigned device);
+  const std::vector<artifact::Region>& find(const WorkPlace& place);
   /// Call it when units or devices lose their variables, as after a reset: find() asks again. May
   /// be called by any thread, with any lock held.
   void forgetAll() noexcept { ++losses_; }
 
 private:
-  /// The variables of a device, and the state of the program they were found in.
+  /// The variables of a place, and the state of the program they were found in.
   struct Known {
     std::vector<const mneme_module_entry*> units;
     size_t launchedModules = 0;
@@ -45,11 +45,11 @@ private:
     std::vector<artifact::Region> regions;
   };
   /// Adds variables that host code does not register.
-  void addHidden(std::vector<artifact::Region>& regions) const;
+  void addHidden(const WorkPlace& place, std::vector<artifact::Region>& regions) const;
 
   Backend& backend_;
   const KernelCatalog& catalog_;
-  std::map<unsigned, Known> known_; ///< by device
+  std::map<WorkPlace, Known> known_;
   std::atomic<uint64_t> losses_{0}; ///< number of calls of forgetAll()
 };
 

@@ -86,6 +86,7 @@ std::string KernelCatalog::findCode(const void* handle, KernelInfo& info) {
     return "";
   info.module = &loaded->module->unit;
   info.loadedModule = loaded->module->handle;
+  info.context = loaded->module->context;
   info.isOfLibrary = loaded->module->isLibrary;
   info.isBuiltIn = loaded->module->isBuiltIn;
   info.isOfVendor = loaded->module->isOfVendor;

@@ -65,6 +65,7 @@ struct GlobalPlace {
 struct KernelInfo {
   const mneme_module_entry* module = nullptr;
   void* loadedModule = nullptr; ///< the vendor's handle, if the program loaded the code itself
+  void* context = nullptr;      ///< as in KernelPlace
   bool isOfLibrary = false;     ///< as in KernelPlace
   bool isBuiltIn = false;       ///< as in LoadedModule
   bool isOfVendor = false;      ///< as in LoadedModule
@@ -80,7 +81,7 @@ struct KernelInfo {
   std::shared_ptr<KernelState> state;
 
   KernelPlace placeOf(const void* handle) const {
-    return {handle, loadedModule, isOfLibrary, module};
+    return {handle, loadedModule, isOfLibrary, module, context};
   }
 };
 

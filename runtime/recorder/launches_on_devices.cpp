@@ -27,9 +27,6 @@ struct Found {
 
 bool hasNone(const mneme_dim3& dims) { return dims.x == 0 || dims.y == 0 || dims.z == 0; }
 
-/// Null, or the handle of one.
-bool isDefaultStream(const void* stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
-
 bool areAlike(const mneme_dim3& one, const mneme_dim3& other) {
   return one.x == other.x && one.y == other.y && one.z == other.z;
 }
@@ -42,7 +39,7 @@ bool match(const Session::DeviceLaunch& one, const Session::DeviceLaunch& other)
 
 /// Nothing if the vendor has to say what is wrong.
 std::optional<Session::DeviceLaunch> describe(Session& session, const LoadedLaunch& launch,
-                                              unsigned device, const char* whyUnknown) {
+                                              const WorkPlace& place, const char* whyUnknown) {
   const auto [kernel, info] = session.findKernel(launch.function);
   const bool isKnown = info && info->blob;
   if (!isKnown)
@@ -52,7 +49,7 @@ std::optional<Session::DeviceLaunch> describe(Session& session, const LoadedLaun
   // One kernel may have another handle on each device.
   return Session::DeviceLaunch{
       .launch = asRecorded(launch, kernel ? kernel : launch.function, launch.args),
-      .device = device,
+      .place = place,
       .code = isKnown ? static_cast<const void*>(info->state.get()) : launch.function,
       .isKnown = isKnown};
 }
@@ -68,13 +65,13 @@ Found read(Session& session, const CallOnDevices& call) {
     if (!launch.function || hasNone(launch.grid) || hasNone(launch.block) ||
         isDefaultStream(launch.stream))
       return found;
-    std::optional<unsigned> device = backend.deviceOf(launch.stream);
-    if (!device && call.count == 1)
-      device = static_cast<unsigned>(backend.currentDevice());
-    if (!device)
+    std::optional<WorkPlace> place = backend.placeOf(launch.stream);
+    if (!place && call.count == 1)
+      place = backend.currentPlace();
+    if (!place)
       return {{}, kPlaces};
-    const auto isThere = [&](const auto& other) { return other.device == *device; };
-    const auto one = describe(session, launch, *device, call.whyUnknown);
+    const auto isThere = [&](const auto& other) { return other.place.device == place->device; };
+    const auto one = describe(session, launch, *place, call.whyUnknown);
     if (std::ranges::any_of(found.launches, isThere) || !one)
       return found;
     found.launches.push_back(*one);

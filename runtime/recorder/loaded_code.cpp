@@ -85,6 +85,8 @@ int watchLoad(void** module, const void* image, CodeKind kind, const embed::Give
   auto loaded = std::make_shared<LoadedModule>();
   loaded->handle = *module;
   loaded->isLibrary = kind == CodeKind::Library;
+  if (!loaded->isLibrary)
+    loaded->context = session->backend().currentPlace().context;
   loaded->isOfVendor = image && loaded::isOfLibrary(image, session->backend().kernelLibraries());
   loaded->isBuiltIn =
       loaded->isLibrary && image && (loaded->isOfVendor || loaded::staysInPlace(image));

@@ -17,6 +17,7 @@
 #include "runtime/recorder/device_access.h"
 #include "runtime/recorder/memory_backend.h"
 #include "runtime/recorder/texture_access.h"
+#include "runtime/recorder/work_place.h"
 
 namespace mneme::record {
 
@@ -42,6 +43,7 @@ struct KernelPlace {
   void* loadedModule = nullptr; ///< the vendor's handle, if the program loaded the code itself
   bool isOfLibrary = false;     ///< whether that is a handle for all contexts
   const mneme_module_entry* unit = nullptr; ///< otherwise the unit that registered it
+  void* context = nullptr; ///< WorkPlace::context of a loaded module that is not a library
 };
 
 /// Thread-safe. The current device and context are those of the calling thread. A status is the
@@ -84,16 +86,25 @@ public:
     return synchronizeDevice(device);
   }
   virtual unsigned deviceCount() noexcept { return 1; }
-  /// Returns the device of a stream that is not a default one. Returns nothing if that is unknown,
-  /// or if the stream belongs to a context that the recorder does not use.
-  virtual std::optional<unsigned> deviceOf(void* stream) noexcept { return 0; }
-  /// Makes a device the current one of this thread; `before` is for leaveDevice(). Returns false if
+  /// Returns where this thread works.
+  virtual WorkPlace currentPlace() noexcept { return static_cast<unsigned>(currentDevice()); }
+  /// Returns the place of a stream that is not a default one; nothing if that is unknown.
+  virtual std::optional<WorkPlace> placeOf(void* stream) noexcept { return WorkPlace(); }
+  /// Returns where a launch works: at the place of its stream.
+  WorkPlace placeOfLaunch(const mneme_launch& launch) noexcept;
+  /// Makes a place the current one of this thread; `before` is for leavePlace(). Returns false if
   /// that is impossible; then nothing has changed.
-  virtual bool enterDevice(unsigned device, void*& before) noexcept { return device == 0; }
-  virtual void leaveDevice(void* before) noexcept {}
+  virtual bool enterPlace(const WorkPlace& place, void*& before) noexcept {
+    return place == WorkPlace();
+  }
+  virtual void leavePlace(void* before) noexcept {}
+  /// Call it before the program destroys a context of its own. Returns when nothing here uses it.
+  virtual void contextEnds(void* context) noexcept {}
+  /// Returns how many multiprocessors a launch may use, if they are a part of the device's.
+  virtual artifact::DevicePart partOf(const mneme_launch& launch) noexcept { return {}; }
   /// Makes sure that this thread uses a context in which memory can be placed and captured.
   virtual bool prepareContext() noexcept { return true; }
-  /// Makes the access for the current device. \throws Error
+  /// Makes the access for the current place, which is on this device. \throws Error
   virtual std::unique_ptr<DeviceAccess> makeAccess(unsigned device) = 0;
 
   /// Whether memory of this kind can be placed.
@@ -150,10 +161,6 @@ public:
   /// Returns what is asked about texture and surface objects; null if this runtime does not tell.
   virtual const TextureAccess* textures() noexcept { return nullptr; }
 
-  /// Whether the thread works in a context of the program's own, whose memory other contexts cannot
-  /// use.
-  virtual bool isInOwnContext() noexcept { return false; }
-
   /// Returns a number that changes when kernels allocate or free memory on the device's heap.
   virtual uint64_t heapState() const noexcept { return 0; }
 
@@ -168,27 +175,38 @@ public:
   virtual bool isMarkPassed(void* mark, bool shallWait) noexcept { return true; }
 };
 
-/// While it lives, a device is the current one of this thread, except between leave() and enter().
-class OnDevice {
+/// Whether it is one of the handles that name a default stream.
+inline bool isDefaultStream(const void* stream) noexcept {
+  return reinterpret_cast<uintptr_t>(stream) <= 2;
+}
+
+inline WorkPlace Backend::placeOfLaunch(const mneme_launch& launch) noexcept {
+  void* const stream = streamOf(launch);
+  const auto place = isDefaultStream(stream) ? std::nullopt : placeOf(stream);
+  return place ? *place : currentPlace();
+}
+
+/// While it lives, a place is the current one of this thread, except between leave() and enter().
+class AtPlace {
 public:
-  OnDevice(Backend& backend, unsigned device) noexcept : backend_(backend), device_(device) {
+  AtPlace(Backend& backend, const WorkPlace& place) noexcept : backend_(backend), place_(place) {
     enter();
   }
-  ~OnDevice() { leave(); }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
+  ~AtPlace() { leave(); }
+  AtPlace(const AtPlace&) = delete;
+  AtPlace& operator=(const AtPlace&) = delete;
 
   bool isThere() const noexcept { return isThere_; }
-  void enter() noexcept { isThere_ = isThere_ || backend_.enterDevice(device_, before_); }
+  void enter() noexcept { isThere_ = isThere_ || backend_.enterPlace(place_, before_); }
   void leave() noexcept {
     if (isThere_)
-      backend_.leaveDevice(before_);
+      backend_.leavePlace(before_);
     isThere_ = false;
   }
 
 private:
   Backend& backend_;
-  const unsigned device_;
+  const WorkPlace place_;
   void* before_ = nullptr;
   bool isThere_ = false;
 };

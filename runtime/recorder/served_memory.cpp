@@ -37,8 +37,9 @@ struct Ordered {
 void* take(Session& session, size_t bytes, RegionKind kind, const Ordered* ordered) {
   Backend& backend = session.backend();
   // On a device that has failed the vendor's own function says so.
+  // Contexts of the program's own are left their own memory, which ends with them.
   if (bytes == 0 || !session.isActive() || session.hasDeviceFailed() || !backend.canPlace(kind) ||
-      session.leavesToVendor() || !backend.prepareContext())
+      session.leavesToVendor() || backend.currentPlace().context || !backend.prepareContext())
     return nullptr;
   Memory& memory = *session.memory();
   DeferredFrees& deferred = *session.deferredFrees();
@@ -79,10 +80,9 @@ int serveAny(void** pointer, size_t bytes, RegionKind kind, const Ordered* order
     return 0;
   }
   const int status = next();
-  const bool isOfOwnContext = kind == RegionKind::Allocation && session->backend().isInOwnContext();
-  if (status == 0 && *pointer && session->isActive() && !isOfOwnContext)
+  if (status == 0 && *pointer && session->isActive())
     guarded(*session, "an allocation", 0, [&] {
-      session->memory()->noteForeign(*pointer, bytes, kind, currentDevice(*session));
+      session->memory()->noteForeign(*pointer, bytes, kind, session->backend().currentPlace());
       return 0;
     });
   return status;
@@ -189,7 +189,7 @@ int watchRegister(void* pointer, size_t bytes, const Next& next) {
   const int status = next();
   if (Session* session = guard.session(); session && status == 0)
     guarded(*session, "registered host memory", 0, [&] {
-      session->memory()->noteRegistered(pointer, bytes);
+      session->memory()->noteRegistered(pointer, bytes, session->backend().currentPlace());
       return 0;
     });
   return status;
@@ -225,6 +225,17 @@ int serveReset(const Next& next) {
   });
   session->setDeviceFailed(false);
   return next();
+}
+
+int watchContextEnd(void* context, const Next& next) {
+  const CallGuard guard;
+  Session* session = guard.session();
+  if (!session || !context)
+    return next();
+  const std::vector<std::shared_ptr<const LoadedModule>> modules = session->contextEnds(context);
+  const int status = next();
+  session->contextEnded(context, status == 0, modules);
+  return status;
 }
 
 int watchPeerAccess(int owner, const Next& next) {
@@ -283,7 +294,7 @@ int watchImport(void** pointer, size_t (*sizeOf)(const void* pointer), const Nex
   if (session && status == 0 && pointer && session->isActive())
     guarded(*session, "memory of another process", 0, [&] {
       if (const size_t bytes = sizeOf(*pointer); bytes > 0)
-        session->memory()->noteImported(*pointer, bytes, currentDevice(*session));
+        session->memory()->noteImported(*pointer, bytes, session->backend().currentPlace());
       return 0;
     });
   return status;

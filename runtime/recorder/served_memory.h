@@ -53,6 +53,8 @@ int watchUnregister(void* pointer, const Next& next);
 
 /// Forgets everything on the current device, then resets it.
 int serveReset(const Next& next);
+/// Passes on the end of a context that the program made itself, and what lies in it.
+int watchContextEnd(void* context, const Next& next);
 
 /// Passes on a call that allows the current device to use the memory of `owner`.
 int watchPeerAccess(int owner, const Next& next);

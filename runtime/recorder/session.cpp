@@ -127,44 +127,6 @@ void Session::noteOnce(const char* reason, const void* key) noexcept {
   }
 }
 
-DeviceAccess& Session::accessOf(unsigned device) {
-  const std::lock_guard lock(accessMutex_);
-  // The vendor has started by now, so this handler runs before the one that shuts it down.
-  if (accesses_.empty() && !std::exchange(hasEndHandler_, true))
-    std::atexit([] { Session::existing()->vendorEnds(); });
-  const auto known = accesses_.find(device);
-  if (known != accesses_.end())
-    return *known->second;
-  return *accesses_.emplace(device, backend_.makeAccess(device)).first->second;
-}
-
-void Session::forgetDevice(unsigned device) noexcept {
-  if (!isOwner())
-    return;
-  const std::lock_guard lock(accessMutex_);
-  accesses_.erase(device);
-  history_.forgetAll();
-  if (globals_)
-    globals_->forgetAll();
-  graphs_.forgetAll();
-  textures_.forgetDevice(device);
-  forgetWork(device);
-}
-
-void Session::giveBackDeviceMemory() noexcept {
-  if (!isOwner())
-    return;
-  const std::lock_guard lock(accessMutex_);
-  for (const auto& [device, access] : accesses_)
-    access->giveBack();
-}
-
-uint64_t Session::ownDeviceBytes(unsigned device) noexcept {
-  const std::lock_guard lock(accessMutex_);
-  const auto known = accesses_.find(device);
-  return known == accesses_.end() ? 0 : known->second->ownBytes();
-}
-
 void Session::moduleUnregistered(const mneme_module_entry* module) noexcept {
   try {
     if (catalog_)
@@ -359,8 +321,10 @@ void Session::announce(const KernelInfo& info) {
   KernelState& state = *info.state;
   if (state.isAnnounced)
     return;
-  artifact::KernelRecord record = describeKernel(info, backend_.deviceName(device_));
-  const Window window = memory_->window(static_cast<unsigned>(device_));
+  const unsigned device = place_.device;
+  artifact::KernelRecord record =
+      describeKernel(info, backend_.deviceName(static_cast<int>(device)));
+  const Window window = memory_->window(device);
   record.windowAddress = window.address;
   record.windowBytes = window.sizeBytes;
   std::vector<std::vector<std::byte>> code = recordedCode(info);
@@ -375,18 +339,19 @@ void Session::announce(const KernelInfo& info) {
 /// Prologue, launch, epilogue. The whole device is synchronised before, not only the launch's
 /// stream: work of other streams may write to the same memory, and there is no way to know which.
 /// Returns false, and logs why, if there is nothing to keep.
-bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
+bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, AtPlace& there,
                             artifact::InstanceDraft& draft, Alone& alone) {
   const KernelInfo& info = *attempt.info;
+  DeviceAccess& access = accessOf(place_);
   if (!isIdleInside(attempt, alone))
     return false;
-  // Devices bring their content to the host one by one, and a draft may be based on another's.
-  if (std::exchange(lastDevice_, device_) != device_)
+  // Places bring their content to the host one by one, and a draft may be based on another's.
+  if (std::exchange(lastPlace_, place_) != place_)
     finishTransfers();
   if (isTransferLost_.exchange(false))
     history_.forgetAll();
   Capture capture(access, writer(), history_);
-  LaunchTextures textures(*memory_, backend_.textures(), static_cast<unsigned>(device_));
+  LaunchTextures textures(*memory_, backend_.textures(), place_.device);
   addTextures(info, launch, textures);
   textures.fetch();
   draft.instance.textures = textures.descriptions();
@@ -402,8 +367,10 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
     regions.push_back(region.region);
   draft.prologue.args = argumentValues(*info.blob, launch);
   clearGuards(access);
+  there.leave(); // where the program launches, default streams are others
   if (!launchAndWait(attempt, launch, access, draft.instance, alone))
-    return false;
+    return false; // the vendor's runtime may keep the error of the latest call alone
+  there.enter();
   noteStrayWrite(info, access);
   textures.fetch();
   draft.epilogue = capture.take(regions);
@@ -435,7 +402,7 @@ void Session::submitLater(const Attempt& attempt, DeviceAccess& access,
 
 void Session::record(Attempt& attempt, const mneme_launch& launch) {
   const DeferredCancellation cancellation;
-  if (whyNot(attempt, launch).empty() && !waitBefore(attempt))
+  if (whyNot(attempt, launch).empty() && !waitBefore(attempt, launch))
     return;
   const bool wasStuck = isCallStuck_;
   Alone alone(gate_, wasStuck ? kStuckPatience : kCallPatience, Alone::Signals::Held);
@@ -460,14 +427,17 @@ void Session::record(Attempt& attempt, const mneme_launch& launch) {
 void Session::recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& alone) {
   const uint64_t begin = nowNs();
   try {
-    device_ = backend_.currentDevice();
-    if (!backend_.prepareContext())
-      throw Error(ErrorCode::Unsupported,
-                  "the thread works in a context the recorder cannot use (not the runtime's own)");
-    DeviceAccess& access = accessOf(static_cast<unsigned>(device_));
+    artifact::InstanceDraft draft;
+    draft.instance.part = backend_.partOf(launch);
+    place_ = backend_.placeOfLaunch(launch);
+    AtPlace there(backend_, place_);
+    if (!there.isThere() && backend_.prepareContext()) // which may make it
+      there.enter();
+    if (!there.isThere() || !backend_.prepareContext())
+      throw Error(ErrorCode::Unsupported, "the recorder cannot work where it is launched");
+    DeviceAccess& access = accessOf(place_);
     backend_.prepareKernel(attempt.info->placeOf(launch.kernel));
     announce(*attempt.info);
-    artifact::InstanceDraft draft;
     draft.instance.dynamicHash = attempt.dynamicHash;
     draft.instance.grid = dims(launch.grid);
     draft.instance.block = dims(launch.block);
@@ -475,7 +445,7 @@ void Session::recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& a
     draft.instance.isCooperative = attempt.traits.isCooperative;
     draft.instance.cluster = dims(attempt.traits.cluster);
     draft.instance.labels = attempt.labels;
-    if (captureAround(attempt, launch, access, draft, alone)) {
+    if (captureAround(attempt, launch, there, draft, alone)) {
       if (attempt.companions)
         keptGraphs_.setTime(attempt.info->blob->staticHash, attempt.dynamicHash,
                             draft.instance.recordedNs);

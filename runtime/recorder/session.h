@@ -69,7 +69,7 @@ public:
   /// One of the launches that a call makes on several devices.
   struct DeviceLaunch {
     mneme_launch launch{}; ///< by asRecorded()
-    unsigned device = 0;
+    WorkPlace place;
     const void* code = nullptr; ///< identical for all handles of a kernel
     bool isKnown = false;       ///< if not, it is neither recorded nor counted
   };
@@ -121,6 +121,12 @@ public:
   DeferredFrees* deferredFrees() noexcept { return deferredFrees_.get(); }
   /// Forgets what the recorder holds on a device that is about to be reset.
   void forgetDevice(unsigned device) noexcept;
+  /// Gives up what the recorder holds in a context of the program's own that is about to end.
+  /// Returns the code that was loaded there, which ends, too.
+  std::vector<std::shared_ptr<const LoadedModule>> contextEnds(void* context) noexcept;
+  /// Call it behind the vendor's call, which may have refused.
+  void contextEnded(void* context, bool hasEnded,
+                    const std::vector<std::shared_ptr<const LoadedModule>>& modules) noexcept;
   /// Frees the recorder's own device memory for an allocation of the application that failed.
   void giveBackDeviceMemory() noexcept;
   /// Returns how much device memory the recorder takes, apart from its window.
@@ -212,8 +218,8 @@ private:
   bool decideGraph(ExecutableGraph& graph, void* stream, std::vector<Attempt>& attempts);
   int launchWhole(std::vector<Attempt>& attempts, const char* why, const Next& whole);
   int launchParts(std::vector<Attempt>& attempts, const std::vector<RunnablePart>& parts,
-                  void* stream, unsigned device);
-  int launchPart(const RunnablePart& part, Attempt* attempt, void* stream, unsigned device);
+                  void* stream, const WorkPlace& place);
+  int launchPart(const RunnablePart& part, Attempt* attempt, void* stream, const WorkPlace& place);
   void orderBehindParts(ExecutableGraph& graph, void* stream);
   int pass(Attempt& attempt, const mneme_launch& launch);
   int make(Attempt& attempt, const mneme_launch& launch);
@@ -225,15 +231,16 @@ private:
   std::string withWords(int status) const;
   void record(Attempt& attempt, const mneme_launch& launch);
   void recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& alone);
-  bool captureAround(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
+  bool captureAround(Attempt& attempt, const mneme_launch& launch, AtPlace& there,
                      artifact::InstanceDraft& draft, Alone& alone);
+  Window guardPage() const;
   void clearGuards(DeviceAccess& access);
   void noteStrayWrite(const KernelInfo& info, DeviceAccess& access);
   void submitLater(const Attempt& attempt, DeviceAccess& access, artifact::InstanceDraft draft);
-  DeviceAccess& accessOf(unsigned device);
+  DeviceAccess& accessOf(const WorkPlace& place);
   std::chrono::nanoseconds kernelPatience() const noexcept;
   std::chrono::nanoseconds busyPatience() const noexcept;
-  bool waitBefore(const Attempt& attempt);
+  bool waitBefore(const Attempt& attempt, const mneme_launch& launch);
   bool isIdleInside(const Attempt& attempt, Alone& alone);
   bool launchAndWait(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
                      artifact::Instance& instance, Alone& alone);
@@ -292,7 +299,7 @@ private:
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<DeferredFrees> deferredFrees_;
   std::mutex accessMutex_;
-  std::map<unsigned, std::unique_ptr<DeviceAccess>> accesses_;
+  std::map<WorkPlace, std::unique_ptr<DeviceAccess>> accesses_;
   CaptureHistory history_;
   SearchHistory searches_;
   std::unique_ptr<GlobalPlaces> globals_;
@@ -331,9 +338,9 @@ private:
   /// null.
   std::map<unsigned, void*> work_;
   uint64_t captureNs_ = 0;
-  uint64_t launchNs_ = 0; ///< the part of captureNs_ that the kernels themselves take
-  int lastDevice_ = -1;   ///< of the previous capture
-  int device_ = 0;        ///< current device of the launch under capture
+  uint64_t launchNs_ = 0;              ///< the part of captureNs_ that the kernels themselves take
+  std::optional<WorkPlace> lastPlace_; ///< of the previous capture
+  WorkPlace place_;                    ///< of the launch under capture
 };
 
 /// Made around every call of the application that changes allocations or the content of memory.

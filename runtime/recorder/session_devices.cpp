@@ -13,7 +13,7 @@ namespace {
 bool waitForAll(Backend& backend, std::span<const Session::DeviceLaunch> launches,
                 const Patience& patience) {
   return std::ranges::all_of(launches, [&](const Session::DeviceLaunch& one) {
-    return backend.synchronizeWithin(one.device, patience).has_value();
+    return backend.synchronizeWithin(one.place.device, patience).has_value();
   });
 }
 
@@ -80,22 +80,8 @@ bool Session::decideAll(std::span<const DeviceLaunch> launches, bool isCooperati
   return isAny;
 }
 
-/// The recorder works on the launch's device; the vendor is called as the program called it, and
-/// has the last word where it refuses: its runtime may keep the error of the latest call alone.
 int Session::makeAlone(Attempt& attempt, const DeviceLaunch& one, const Next& alone) {
-  std::optional<OnDevice> there;
-  if (attempt.isRecorded && !there.emplace(backend_, one.device).isThere())
-    dropRecording(attempt, "was not recorded: the recorder cannot work on its device", true);
-  const auto call = [&] {
-    if (there)
-      there->leave();
-    const int status = alone();
-    if (there && status == 0)
-      there->enter();
-    return status;
-  };
-  const Next next(call);
-  const AsWritten written(next);
+  const AsWritten written(alone);
   return make(attempt, one.launch);
 }
 
@@ -115,14 +101,14 @@ int Session::makeTogether(std::vector<Attempt>& attempts, const Next& together) 
 void Session::orderBehind(std::span<const DeviceLaunch> launches) noexcept {
   const CallGuard guard;
   for (const DeviceLaunch& one : launches) {
-    const OnDevice there(backend_, one.device);
+    const AtPlace there(backend_, one.place);
     void* const mark = backend_.markStream(one.launch.stream);
     for (const DeviceLaunch& other : launches) {
-      const OnDevice overThere(backend_, other.device);
+      const AtPlace overThere(backend_, other.place);
       if (mark && &other != &one)
         backend_.waitOnStream(other.launch.stream, mark);
     }
-    noteWork(one.device, mark);
+    noteWork(one.place.device, mark);
   }
 }
 

@@ -141,7 +141,7 @@ void Session::resumeElsewhere() noexcept {
 /// What is on its way is submitted then.
 void Session::finishTransfers() noexcept {
   const std::lock_guard lock(accessMutex_);
-  for (const auto& [device, access] : accesses_)
+  for (const auto& [place, access] : accesses_)
     access->finish();
 }
 

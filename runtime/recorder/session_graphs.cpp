@@ -18,9 +18,6 @@ constexpr const char* kGraph = "a graph was launched whose kernels are not recor
 constexpr const char* kElsewhere =
     "was not recorded: it runs on another device than the stream that its graph is launched in";
 
-/// The handle of a default stream.
-bool isDefault(const void* stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
-
 mneme_launch launchOf(const GraphKernel& kernel, void* stream) {
   const LoadedLaunch launch{.function = kernel.node.function,
                             .grid = kernel.node.grid,
@@ -143,17 +140,18 @@ int Session::launchWhole(std::vector<Attempt>& attempts, const char* why, const 
 }
 
 /// A kernel by itself, as the vendor launches a graph with nothing else.
-int Session::launchPart(const RunnablePart& part, Attempt* attempt, void* stream, unsigned device) {
+int Session::launchPart(const RunnablePart& part, Attempt* attempt, void* stream,
+                        const WorkPlace& place) {
   const auto call = [&] { return part.launch(stream); };
   if (attempt)
-    return makeAlone(*attempt, {.launch = launchOf(part.kernel->kernel, stream), .device = device},
+    return makeAlone(*attempt, {.launch = launchOf(part.kernel->kernel, stream), .place = place},
                      call);
   const CallGuard guard;
   return call();
 }
 
 int Session::launchParts(std::vector<Attempt>& attempts, const std::vector<RunnablePart>& parts,
-                         void* stream, unsigned device) {
+                         void* stream, const WorkPlace& place) {
   {
     const CallGuard guard;
     for (Attempt& attempt : attempts)
@@ -170,7 +168,7 @@ int Session::launchParts(std::vector<Attempt>& attempts, const std::vector<Runna
       next = attempts.begin() + (attempt - attempts.data()) + 1;
     }
     if (status == 0)
-      status = launchPart(part, attempt, stream, device);
+      status = launchPart(part, attempt, stream, place);
     else if (attempt)
       dropRecording(*attempt, nullptr, true);
   }
@@ -208,13 +206,13 @@ int Session::launchGraph(ExecutableGraph& graph, void* stream, const Next& whole
   }
   if (parts.empty())
     return launchWhole(attempts, nullptr, whole);
-  const auto current = static_cast<unsigned>(backend_.currentDevice());
-  const unsigned device = isDefault(stream) ? current : backend_.deviceOf(stream).value_or(current);
-  if (!backend_.synchronizeWithin(device, Patience(kernelPatience())))
+  const auto known = isDefaultStream(stream) ? std::nullopt : backend_.placeOf(stream);
+  const WorkPlace place = known ? *known : backend_.currentPlace();
+  if (!backend_.synchronizeWithin(place.device, Patience(kernelPatience())))
     return launchWhole(attempts, kDeviceBusy, whole);
   graph.streamOfParts = stream;
-  graph.deviceOfParts = device;
-  return launchParts(attempts, parts, stream, device);
+  graph.deviceOfParts = place.device;
+  return launchParts(attempts, parts, stream, place);
 }
 
 /// One launch, whatever is in it.

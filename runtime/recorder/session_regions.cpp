@@ -91,9 +91,12 @@ bool Session::isReadable(const artifact::Region& region, DeviceAccess& access) c
 /// What belongs to the launch whatever its pointers lead to.
 std::vector<artifact::Region>
 Session::certainRegions(const KernelInfo& info, const mneme_launch& launch, DeviceAccess& access) {
-  auto regions = memory_->regions(static_cast<unsigned>(device_));
+  auto regions = memory_->regions(place_);
   std::erase_if(regions,
                 [&](const artifact::Region& region) { return !isReadable(region, access); });
+  if (place_.context && !regions.empty())
+    note("memory of contexts that the program made itself is recorded where the vendor placed it; "
+         "a replay may not be granted these addresses");
   addGlobals(info, launch.kernel, regions);
 
   if (settings_.placement != Placement::Vendor && !isLeftToVendor_ && memory_->hasForeign())
@@ -111,13 +114,13 @@ Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
   std::vector<uint64_t> words = wordArguments(*info.blob, launch);
   const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
   words.insert(words.end(), pointers.begin(), pointers.end());
-  auto candidates = memory_->reachable(static_cast<unsigned>(device_), words);
+  auto candidates = memory_->reachable(place_, words);
   for (const uint64_t address : memory_->graphMemory())
     if (const auto region = access.memoryAt(address))
       candidates.push_back(*region);
   const MappedMemory mapped = memory_->mapped();
   addMapped(mapped, access, candidates);
-  for (artifact::Region global : globals_->find(static_cast<unsigned>(device_))) {
+  for (artifact::Region global : globals_->find(place_)) {
     if (info.globalNames.contains(global.name))
       global.name.clear();
     candidates.push_back(std::move(global));
@@ -220,15 +223,19 @@ bool Session::leavesToVendor() noexcept {
   return true;
 }
 
+/// The page in the guards around the memory that launches at the current place are given.
+Window Session::guardPage() const {
+  return place_.context ? Window() : memory_->guardPage(place_.device);
+}
+
 /// Writes before this point did not come from the recorded launch.
 void Session::clearGuards(DeviceAccess& access) {
-  if (const Window page = memory_->guardPage(static_cast<unsigned>(device_)); page.sizeBytes > 0)
+  if (const Window page = guardPage(); page.sizeBytes > 0)
     access.clear(page.address, page.sizeBytes);
 }
 
 void Session::noteStrayWrite(const KernelInfo& info, DeviceAccess& access) {
-  const auto device = static_cast<unsigned>(device_);
-  const Window page = memory_->guardPage(device);
+  const Window page = guardPage();
   if (page.sizeBytes == 0)
     return;
   std::vector<std::byte> bytes(page.sizeBytes);
@@ -237,7 +244,8 @@ void Session::noteStrayWrite(const KernelInfo& info, DeviceAccess& access) {
       std::ranges::find_if(bytes, [](std::byte byte) { return byte != std::byte{0}; });
   if (first == bytes.end())
     return;
-  const auto stray = memory_->nearestStray(device, static_cast<uint64_t>(first - bytes.begin()));
+  const auto stray =
+      memory_->nearestStray(place_.device, static_cast<uint64_t>(first - bytes.begin()));
   std::string place;
   if (stray)
     place = ", most likely " + std::to_string(stray->distanceBytes) + " bytes " +

@@ -14,7 +14,8 @@ constexpr size_t kMostUnnamed = 256;
 
 void Session::textureMade(uint64_t handle, bool isSurface, const void* array) noexcept {
   try {
-    if (const TextureAccess* access = backend_.textures())
+    const TextureAccess* access = backend_.textures();
+    if (access && !backend_.currentPlace().context)
       if (const auto device = access->device())
         textures_.add({*device, handle, isSurface, array});
   } catch (const std::exception& error) {
@@ -23,7 +24,8 @@ void Session::textureMade(uint64_t handle, bool isSurface, const void* array) no
 }
 
 void Session::textureDestroyed(uint64_t handle, bool isSurface) noexcept {
-  if (const TextureAccess* access = backend_.textures())
+  const TextureAccess* access = backend_.textures();
+  if (access && !backend_.currentPlace().context)
     if (const auto device = access->device())
       textures_.remove(*device, handle, isSurface);
 }
@@ -35,7 +37,9 @@ void Session::arrayDestroyed(const void* array) noexcept { textures_.forgetArray
 void Session::takeTextures(const KernelInfo& info, const mneme_launch& launch, bool isSurface,
                            LaunchTextures& textures) {
   const char* const kind = isSurface ? "surfaces" : "textures";
-  std::vector<LiveTextures::Object> live = textures_.of(static_cast<unsigned>(device_), isSurface);
+  std::vector<LiveTextures::Object> live;
+  if (!place_.context)
+    live = textures_.of(place_.device, isSurface);
   const std::vector<uint64_t> words = wordArguments(*info.blob, launch);
   const auto isGiven = [&](const LiveTextures::Object& one) {
     return std::ranges::find(words, one.handle) != words.end();
@@ -43,7 +47,9 @@ void Session::takeTextures(const KernelInfo& info, const mneme_launch& launch, b
   if (std::ranges::any_of(live, isGiven))
     std::erase_if(live, [&](const LiveTextures::Object& one) { return !isGiven(one); });
   std::string why;
-  if (live.empty())
+  if (place_.context)
+    why = "objects of contexts that the program made itself are not recorded";
+  else if (live.empty())
     why = "it has no texture or surface object";
   else if (live.size() > kMostUnnamed && !isGiven(live.front()))
     why = "its arguments name none of " + std::to_string(live.size()) + " objects";
@@ -59,7 +65,8 @@ void Session::addTextures(const KernelInfo& info, const mneme_launch& launch,
                           LaunchTextures& textures) {
   if (!backend_.textures())
     return;
-  const std::set<std::string> reads = unrecordedReads(info, backend_.deviceName(device_));
+  const std::set<std::string> reads =
+      unrecordedReads(info, backend_.deviceName(static_cast<int>(place_.device)));
   if (reads.contains("textures"))
     takeTextures(info, launch, false, textures);
   if (reads.contains("surfaces"))

@@ -99,8 +99,8 @@ void Session::forgetWork(unsigned device) noexcept {
 /// Waits for the device outside the gate: what other threads must do for it to become idle they can
 /// still do here. False (with a note, and settled) if it does not: the launch is made unrecorded,
 /// and the next one of the kernel may be recorded, unless it is held up again.
-bool Session::waitBefore(const Attempt& attempt) {
-  const auto device = static_cast<unsigned>(backend_.currentDevice());
+bool Session::waitBefore(const Attempt& attempt, const mneme_launch& launch) {
+  const unsigned device = backend_.placeOfLaunch(launch).device;
   const bool isKnown = goesOn(device);
   const Patience patience(wasDeviceBusy_ ? std::min(kernelPatience(), busyPatience())
                                          : kernelPatience());
@@ -127,7 +127,7 @@ bool Session::waitBefore(const Attempt& attempt) {
 bool Session::isIdleInside(const Attempt& attempt, Alone& alone) {
   std::optional<int> status;
   alone.waiting(kIdleForOthers, kernelPatience(), [&](const Patience& patience) {
-    status = backend_.synchronizeWithin(static_cast<unsigned>(device_), patience);
+    status = backend_.synchronizeWithin(place_.device, patience);
   });
   const std::string kernel = "kernel '" + attempt.info->blob->demangled + "' ";
   if (!alone.isAlone())
@@ -141,7 +141,7 @@ bool Session::isIdleInside(const Attempt& attempt, Alone& alone) {
 
 /// The kernel goes on, and nothing waits for it any more.
 void Session::giveUp(const KernelInfo& info, const mneme_launch& launch) {
-  noteWork(static_cast<unsigned>(device_), backend_.markStream(backend_.streamOf(launch)));
+  noteWork(place_.device, backend_.markStream(backend_.streamOf(launch)));
   const std::lock_guard lock(info.state->mutex);
   info.state->isGivenUp = true;
 }

@@ -1,6 +1,6 @@
 // What a kernel can see besides plain memory: the device's heap; and contexts of the program's own.
 //
-//   device_state heap|kept|context|green
+//   device_state heap|kept|context|mixed|green
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -52,17 +52,21 @@ int onHeap(bool isKept, int* out) {
   return print(out);
 }
 
+int makeContext(CUcontext* own) {
+#if CUDA_VERSION >= 13000
+  return cuCtxCreate(own, nullptr, 0, 0);
+#else
+  return cuCtxCreate(own, 0, 0);
+#endif
+}
+
 /// Works in a context of its own, then in the primary one again.
 int inContext(int* out) {
   CUcontext own = nullptr, primary = nullptr;
   CUdeviceptr memory = 0;
   std::vector<int> numbers(kCount);
   CHECK(cuCtxGetCurrent(&primary));
-#if CUDA_VERSION >= 13000
-  CHECK(cuCtxCreate(&own, nullptr, 0, 0));
-#else
-  CHECK(cuCtxCreate(&own, 0, 0));
-#endif
+  CHECK(makeContext(&own));
   CHECK(cuMemAlloc(&memory, kCount * sizeof(int)));
   CHECK(cuMemsetD32(memory, 3, kCount));
   doubles<<<1, kCount>>>(reinterpret_cast<int*>(memory));
@@ -74,6 +78,31 @@ int inContext(int* out) {
   CHECK(print(out));
   CHECK(cuCtxDestroy(own));
   doubles<<<1, kCount>>>(out + 1 - 1);
+  return print(out);
+}
+
+/// The runtime's functions in a context of the program's own, and in the primary one in between.
+int inBothByRuntime(int* out) {
+  CUcontext own = nullptr, primary = nullptr;
+  int* memory = nullptr;
+  cudaStream_t stream = nullptr;
+  CHECK(cuCtxGetCurrent(&primary));
+  CHECK(makeContext(&own));
+  CHECK(cudaMalloc(&memory, kCount * sizeof(int)));
+  CHECK(cudaMemset(memory, 1, kCount * sizeof(int)));
+  CHECK(cudaStreamCreate(&stream));
+  doubles<<<1, 128, 0, stream>>>(memory);
+  CHECK(cudaStreamSynchronize(stream));
+  CHECK(print(memory));
+  CHECK(cuCtxSetCurrent(primary));
+  doubles<<<1, 64>>>(out);
+  CHECK(print(out));
+  CHECK(cuCtxSetCurrent(own));
+  doubles<<<1, 32>>>(memory);
+  CHECK(print(memory));
+  CHECK(cudaFree(memory));
+  CHECK(cuCtxDestroy(own));
+  CHECK(cuCtxSetCurrent(primary));
   return print(out);
 }
 
@@ -105,6 +134,8 @@ int main(int, char** argv) {
   CHECK(cudaMemset(out, 0, kCount * sizeof(int)));
   if (is("context"))
     return inContext(out);
+  if (is("mixed"))
+    return inBothByRuntime(out);
   if (is("green"))
     return inGreenContext(out);
   return onHeap(is("kept"), out);

@@ -64,7 +64,7 @@ def test_what_no_recording_holds_is_named(program: Path, mode: str, tmp_path: Pa
 def test_contexts_of_the_programs_own(program: Path, mode: str, tmp_path: Path) -> None:
     said = recorded(program, mode, tmp_path)
     if mode == "context":
-        assert "in a context the recorder cannot use" in said
+        assert "where the vendor placed" in said
     launches = list(support.launches(tmp_path))
     assert launches, said
     for path, record_id in launches:

@@ -93,6 +93,52 @@ def test_a_python_program_that_opens_the_driver_is_recorded(folder: Path, tmp_pa
     assert [one.result_class for one in replay_all(tmp_path)] == ["exact"]
 
 
+# Contexts of its own, in turns, one of which is made where another one was.
+CONTEXTS = """
+import ctypes, sys
+from ctypes import byref, c_int, c_size_t, c_void_p
+driver = ctypes.CDLL("libcuda.so.1")
+def call(name, *arguments):
+    status = getattr(driver, name)(*arguments)
+    assert status == 0, (name, status)
+class Own:
+    def __init__(self):
+        self.context, module, self.kernel, self.numbers = (c_void_p() for _ in range(4))
+        call("cuCtxCreate_v2", byref(self.context), 0, 0)
+        call("cuModuleLoadData", byref(module), open(sys.argv[1], "rb").read())
+        call("cuModuleGetFunction", byref(self.kernel), module, b"add")
+        call("cuMemAlloc_v2", byref(self.numbers), c_size_t(400))
+        call("cuMemsetD32_v2", self.numbers, 5, c_size_t(100))
+    def add(self, argument):
+        call("cuCtxSetCurrent", self.context)
+        values = [self.numbers, c_int(100), c_int(argument)]
+        pointers = (c_void_p * 3)(*(ctypes.addressof(value) for value in values))
+        call("cuLaunchKernel", self.kernel, 4, 1, 1, 32, 1, 1, 0, None, pointers, None)
+        result = (c_int * 100)()
+        call("cuMemcpyDtoH_v2", result, self.numbers, c_size_t(400))
+        print(set(result))
+    def destroy(self):
+        call("cuCtxDestroy_v2", self.context)
+call("cuInit", 0)
+first, second = Own(), Own()
+first.add(2), second.add(3), first.add(4)
+first.destroy()
+third = Own()
+third.add(6), second.add(7)
+third.destroy(), second.destroy()
+"""
+
+
+def test_contexts_of_the_programs_own_are_recorded(folder: Path, tmp_path: Path) -> None:
+    command = (sys.executable, "-c", CONTEXTS, folder / "kernel.cubin")
+    alone = mneme("run", "--device", "cpu", "--", *command)
+    done = mneme("record", "-rdb", tmp_path, "-mr", 9, "--device", "cpu", "--", *command)
+    assert alone.stdout == done.stdout == "{37}\n{38}\n{71}\n{41}\n{75}\n", done.stderr
+    assert "recorded 5 instances of 1 kernel (5 launches)" in done.stderr
+    assert "not recorded" not in done.stderr
+    assert [one.result_class for one in replay_all(tmp_path)] == ["exact"] * 5
+
+
 # With a runtime inside of it, for which no kernel has a handle but those of its library.
 PROGRAM = """
 #include <cstdio>

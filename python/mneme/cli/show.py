@@ -166,6 +166,11 @@ def _show_instance(instance: InstanceDetails) -> None:
     )
     if instance.labels:
         _console.print_line(f"label {'/'.join(instance.labels)}")
+    if instance.multiprocessors:
+        used, of = instance.multiprocessors["Used"], instance.multiprocessors["Of"]
+        _console.print_line(
+            f"ran on {used} of {of} multiprocessors; a replay runs on all of its device's"
+        )
     if instance.trimmed is not None:
         _show_trimming(instance.trimmed, grid)
     _show_arguments(instance.args)

@@ -168,6 +168,8 @@ class InstanceDetails:
     recorded_ns: int
     labels: list[str]
     """The outermost first."""
+    multiprocessors: dict[str, int]
+    """"Used" and "Of": how many it might use; empty: all of its device's."""
     trimmed: dict[str, Any] | None
     """What was left out since it was recorded, as in the record."""
     args: list[ArgumentDetails]
@@ -320,6 +322,7 @@ def _instance(known: Sequence[Argument], instance: KernelInstance, number: int) 
         occurrences=instance.occ,
         recorded_ns=instance.recorded_ns,
         labels=list(instance.labels),
+        multiprocessors=dict(instance.multiprocessors),
         trimmed=instance.trimming.to_dict() if instance.trimming else None,
         args=_arguments(known, prologue.args(), {one.address: one.name for one in functions}),
         regions=[_region(region) for region in prologue.regions()],

@@ -118,6 +118,9 @@ class KernelInstance:
     labels: tuple[str, ...] = ()
     """What the program called the launch, the outermost label first."""
 
+    multiprocessors: dict[str, int] = field(default_factory=dict)
+    """"Used" and "Of": how many the launch might use; empty: all of its device's."""
+
     trimming: Trimming | None = None
     """What was left out since it was recorded; None: nothing."""
 
@@ -147,9 +150,17 @@ class KernelInstance:
             "RecordedNs": self.recorded_ns,
             **({"ClusterDims": dict(self.cluster_dim)} if self.cluster_dim else {}),
             **({"Labels": list(self.labels)} if self.labels else {}),
+            **({"Multiprocessors": dict(self.multiprocessors)} if self.multiprocessors else {}),
             **({"Trimmed": self.trimming.to_dict()} if self.trimming else {}),
             **({"Textures": list(self.textures)} if self.textures else {}),
         }
+
+
+def _multiprocessors(fields: Fields) -> dict[str, int]:
+    if not fields.has("Multiprocessors"):
+        return {}
+    part = fields.object("Multiprocessors")
+    return {name: part.number(name) for name in ("Used", "Of")}
 
 
 class RecordedExecution:
@@ -220,6 +231,7 @@ class RecordedExecution:
             cluster_dim=fields.dims("ClusterDims").to_dict() if fields.has("ClusterDims") else {},
             constant_names=dict(self._constants),
             labels=tuple(fields.list_of("Labels", str)) if fields.has("Labels") else (),
+            multiprocessors=_multiprocessors(fields),
             trimming=Trimming.read(fields.object("Trimmed")) if fields.has("Trimmed") else None,
             textures=tuple(fields.list_of("Textures", dict)) if fields.has("Textures") else (),
             code_form=self.code_form,

@@ -47,6 +47,8 @@ json instanceToJson(const Instance& instance) {
     value["ClusterDims"] = dimsToJson(cluster);
   if (!instance.labels.empty())
     value["Labels"] = instance.labels;
+  if (instance.part.of != 0)
+    value["Multiprocessors"] = {{"Used", instance.part.multiprocessors}, {"Of", instance.part.of}};
   if (const auto& trimming = instance.trimming)
     value["Trimmed"] = {{"Memory", trimming->memoryBytes},
                         {"Unread", trimming->unreadBytes},
@@ -80,6 +82,10 @@ Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
   instance.recordedNs = fields.has("RecordedNs") ? fields.u64("RecordedNs") : 0;
   if (fields.has("Labels"))
     instance.labels = fields.strings("Labels");
+  if (fields.has("Multiprocessors")) {
+    const Fields part = fields.object("Multiprocessors");
+    instance.part = {part.u32("Used"), part.u32("Of")};
+  }
   if (fields.has("Trimmed"))
     instance.trimming = trimmingFromJson(fields.object("Trimmed"));
   if (fields.has("Textures"))

@@ -93,6 +93,12 @@ struct Trimming {
   uint64_t dynamicHash = 0; ///< of the recorded launch
 };
 
+/// How many of a device's multiprocessors a launch may use; 0 of 0 if it may use all of them.
+struct DevicePart {
+  uint32_t multiprocessors = 0;
+  uint32_t of = 0;
+};
+
 /// One recorded launch of a kernel.
 struct Instance {
   uint64_t dynamicHash = 0;
@@ -105,6 +111,7 @@ struct Instance {
   std::string epilogue;
   uint64_t recordedNs = 0;         ///< execution time of the recorded launch, 0 if unknown
   std::vector<std::string> labels; ///< that the program gave it, the outermost first
+  DevicePart part;                 ///< "Multiprocessors" in the file unless it is the whole device
   std::optional<Trimming> trimming = std::nullopt;
   /// On a GPU: the texture and surface objects that the launch can see; their content is memory of
   /// the snapshots. "Textures"

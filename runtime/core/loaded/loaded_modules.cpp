@@ -25,6 +25,15 @@ std::shared_ptr<const LoadedModule> LoadedModules::remove(void* handle) {
   return known.mapped();
 }
 
+std::vector<void*> LoadedModules::handlesIn(const void* context) const {
+  const std::shared_lock lock(mutex_);
+  std::vector<void*> handles;
+  for (const auto& [handle, module] : modules_)
+    if (context && module->context == context)
+      handles.push_back(handle);
+  return handles;
+}
+
 void LoadedModules::addModuleOf(void* library, void* module) {
   const std::unique_lock lock(mutex_);
   if (const auto known = modules_.find(library); known != modules_.end())

@@ -9,6 +9,7 @@
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/embed/blob_set.h"
@@ -25,6 +26,8 @@ struct LoadedContent {
 /// One module, from its load to its unload.
 struct LoadedModule {
   void* handle = nullptr;
+  /// The context it was loaded in, where one that the program made itself ends with its modules.
+  void* context = nullptr;
   bool isLibrary = false;  ///< whether the handle is of the vendor's kind for all contexts
   bool isBuiltIn = false;  ///< whether it is a library in the program's own files
   bool isOfVendor = false; ///< whether it is in one of the vendor's libraries of kernels
@@ -56,6 +59,8 @@ public:
   void add(std::shared_ptr<const LoadedModule> module);
   /// Removes a module and its kernels. Returns null if it is unknown.
   std::shared_ptr<const LoadedModule> remove(void* handle);
+  /// Returns the handles of the modules of a context that the program made itself.
+  std::vector<void*> handlesIn(const void* context) const;
   /// Notes the handle that a library has in one context.
   void addModuleOf(void* library, void* module);
   /// Returns whether the handle named another kernel before, whose module ended unseen.

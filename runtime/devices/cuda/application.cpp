@@ -58,6 +58,13 @@ CUcontext primaryContext(const Driver& driver, CUdevice device) noexcept {
   return context;
 }
 
+CUgreenCtx greenContext(const Driver& driver, CUstream stream) noexcept {
+  CUgreenCtx green = nullptr;
+  return driver.cuStreamGetGreenCtx && driver.cuStreamGetGreenCtx(stream, &green) == CUDA_SUCCESS
+             ? green
+             : nullptr;
+}
+
 CUmodule moduleOf(const Driver& driver, CUlibrary library) noexcept {
   CUmodule module = nullptr;
   return driver.cuLibraryGetModule && driver.cuLibraryGetModule(&module, library) == CUDA_SUCCESS

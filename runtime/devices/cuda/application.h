@@ -59,6 +59,10 @@ bool allowSharedMemory(const void* handle, size_t sharedBytes) noexcept;
 /// Returns the primary context of a device if it exists; null otherwise.
 CUcontext primaryContext(const Driver& driver, CUdevice device) noexcept;
 
+/// Returns the green context that a stream belongs to; of the default stream, the one that is
+/// current. Null if it is none, or the driver has none.
+CUgreenCtx greenContext(const Driver& driver, CUstream stream) noexcept;
+
 /// The runtime's functions that map a kernel's host handle to the driver's handle. Either may be
 /// null.
 struct KernelLookup {

@@ -18,6 +18,7 @@ using CUmodule = gpu::ModuleHandle;
 using CUfunction = gpu::FunctionHandle;
 using CUkernel = struct CUkern_st*;
 using CUlibrary = struct CUlib_st*;
+using CUgreenCtx = struct CUgreenCtx_st*;
 using CUstream = gpu::StreamHandle;
 using CUevent = gpu::EventHandle;
 using CUmemGenericAllocationHandle = unsigned long long;
@@ -131,6 +132,16 @@ enum CUjit_option : int {
   CU_JIT_ERROR_LOG_BUFFER = 5,
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
   CU_JIT_LOG_VERBOSE = 12,
+};
+
+constexpr int CU_DEV_RESOURCE_TYPE_SM = 1;
+
+/// What a context may use of a device, of which mneme reads the multiprocessors.
+struct CUdevResource {
+  int type;
+  unsigned char padding[92];
+  unsigned smCount;
+  unsigned char more[1024]; ///< that drivers may fill
 };
 
 enum CUpointer_attribute : int {

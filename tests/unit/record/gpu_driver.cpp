@@ -1,6 +1,7 @@
 // The fake driver of device_cuda as a program under a recorder needs it: with a primary context
 // that is current, pointers that can be asked about, and plain allocations.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -59,6 +60,27 @@ CUcontext current() {
   return pushed.empty() ? primaryOf(0) : pushed.back();
 }
 
+/// Contexts that the program makes: one that is destroyed gives its handle to the next.
+std::array<bool, 4> isMade{};
+char handles[isMade.size()], green;
+
+CUcontext handleOf(size_t index) { return reinterpret_cast<CUcontext>(&handles[index]); }
+bool isGreen(CUcontext context) { return context == reinterpret_cast<CUcontext>(&green); }
+
+/// Memory that was allocated, which ends with its context.
+struct Allocated {
+  size_t sizeBytes = 0;
+  CUcontext context = nullptr;
+};
+std::map<CUdeviceptr, Allocated> allocated;
+
+const std::pair<const CUdeviceptr, Allocated>* allocationAt(CUdeviceptr address) {
+  const auto next = allocated.upper_bound(address);
+  const bool isIn = next != allocated.begin() &&
+                    address - std::prev(next)->first < std::prev(next)->second.sizeBytes;
+  return isIn ? &*std::prev(next) : nullptr;
+}
+
 constexpr uint64_t secondWindow = 0x610000000000, windowBytes = uint64_t{1} << 40;
 
 } // namespace
@@ -75,6 +97,47 @@ FAKE(cuCtxPopCurrent_v2, CUcontext* context) {
   if (!pushed.empty())
     pushed.pop_back();
   return CUDA_SUCCESS;
+}
+FAKE(cuCtxSetCurrent, CUcontext context) {
+  if (!pushed.empty())
+    pushed.pop_back();
+  if (context)
+    pushed.push_back(context);
+  return CUDA_SUCCESS;
+}
+FAKE(cuCtxCreate_v2, CUcontext* context, unsigned, CUdevice) {
+  const auto free = std::ranges::find(isMade, false);
+  *free = true;
+  *context = handleOf(free - isMade.begin());
+  return cuCtxPushCurrent_v2(*context);
+}
+FAKE(cuCtxDestroy_v2, CUcontext context) {
+  const std::lock_guard lock(state().mutex);
+  for (size_t index = 0; index < isMade.size(); ++index)
+    if (handleOf(index) == context)
+      isMade[index] = false;
+  std::erase_if(allocated, [&](const auto& one) {
+    const bool isGone = one.second.context == context;
+    if (isGone)
+      munmap(pointerTo(one.first), one.second.sizeBytes); // who reads it now faults
+    return isGone;
+  });
+  if (current() == context)
+    pushed.pop_back();
+  return CUDA_SUCCESS;
+}
+FAKE(cuCtxFromGreenCtx, CUcontext* context, CUgreenCtx) {
+  return *context = reinterpret_cast<CUcontext>(&green), CUDA_SUCCESS;
+}
+FAKE(cuStreamGetGreenCtx, CUstream stream, CUgreenCtx* context) {
+  *context = !stream && isGreen(current()) ? reinterpret_cast<CUgreenCtx>(&green) : nullptr;
+  return CUDA_SUCCESS;
+}
+FAKE(cuGreenCtxGetDevResource, CUgreenCtx, CUdevResource* part, int) {
+  return part->smCount = 2, CUDA_SUCCESS;
+}
+FAKE(cuCtxGetDevResource, CUcontext, CUdevResource* part, int) {
+  return part->smCount = 4, CUDA_SUCCESS; // all
 }
 FAKE(cuCtxSynchronize) {
   while (isAtWork())
@@ -94,6 +157,11 @@ FAKE(cuStreamGetCtx, CUstream stream, CUcontext* context) {
 
 FAKE(cuPointerGetAttribute, void* data, CUpointer_attribute attribute, CUdeviceptr address) {
   switch (attribute) {
+  case CU_POINTER_ATTRIBUTE_CONTEXT: {
+    const std::lock_guard lock(state().mutex);
+    const auto* const one = allocationAt(address);
+    return *static_cast<CUcontext*>(data) = one ? one->second.context : nullptr, CUDA_SUCCESS;
+  }
   case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
     return *static_cast<unsigned*>(data) = CU_MEMORYTYPE_DEVICE, CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
@@ -113,12 +181,21 @@ FAKE(cuMemcpyDtoH_v2, void* destination, CUdeviceptr source, size_t size) {
 }
 
 FAKE(cuMemAlloc_v2, CUdeviceptr* address, size_t size) {
-  *address = reinterpret_cast<CUdeviceptr>(malloc(size));
+  const std::lock_guard lock(state().mutex);
+  void* const memory =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *address = reinterpret_cast<CUdeviceptr>(memory);
+  allocated[*address] = {size, isGreen(current()) ? primaryOf(0) : current()};
   return CUDA_SUCCESS;
 }
-/// Knows mapped memory alone.
+/// Knows what the driver has mapped or allocated itself.
 FAKE(cuMemGetAddressRange_v2, CUdeviceptr* begin, size_t* size, CUdeviceptr address) {
   const std::lock_guard lock(state().mutex);
+  if (const auto* const one = allocationAt(address)) {
+    *begin = one->first;
+    *size = one->second.sizeBytes;
+    return CUDA_SUCCESS;
+  }
   const auto next = state().mapped.upper_bound(address);
   if (next == state().mapped.begin() || address - std::prev(next)->first >= std::prev(next)->second)
     return CUDA_ERROR_NOT_FOUND;
@@ -127,7 +204,14 @@ FAKE(cuMemGetAddressRange_v2, CUdeviceptr* begin, size_t* size, CUdeviceptr addr
   return CUDA_SUCCESS;
 }
 FAKE(cuMulticastAddDevice, CUmemGenericAllocationHandle, CUdevice) { return CUDA_SUCCESS; }
-FAKE(cuMemFree_v2, CUdeviceptr address) { return free(pointerTo(address)), CUDA_SUCCESS; }
+FAKE(cuMemFree_v2, CUdeviceptr address) {
+  const std::lock_guard lock(state().mutex);
+  const auto found = allocated.find(address);
+  if (found == allocated.end())
+    return CUDA_ERROR_INVALID_VALUE;
+  munmap(pointerTo(address), found->second.sizeBytes);
+  return allocated.erase(found), CUDA_SUCCESS;
+}
 
 namespace {
 

@@ -152,14 +152,42 @@ TEST_CASE("multicast memory that another process made is in no recording") {
     CHECK(mappedBytes(recorded, static_cast<size_t>(index)) == 0);
 }
 
-TEST_CASE("memory of a program's own context belongs to no launch of others") {
-  const Run recorded = runOnGpu("own-context", true);
+TEST_CASE("launches in contexts of a program's own are recorded with the memory of each") {
+  const Run recorded = runOnGpu("own-contexts", true, "MNEME_MAX_RECORDINGS=100");
   CAPTURE(recorded.said);
-  CHECK(recorded.output == runOnGpu("own-context", false).output);
-  CHECK(recorded.said.find("in a context the recorder cannot use") != std::string::npos);
-  REQUIRE(wholeInstances(recorded) == 3);
-  for (size_t index = 0; index < 3; ++index)
-    CHECK(prologueOf(recorded, index).regions().size() == 2);
+  CHECK(recorded.output == runOnGpu("own-contexts", false).output);
+  CHECK(recorded.said.find("memory of contexts that the program made itself is recorded where the "
+                           "vendor placed it") != std::string::npos);
+  CHECK(recorded.said.find("not recorded") == std::string::npos);
+  REQUIRE(wholeInstances(recorded) == 8);
+  size_t ofOwn = 0, ofTwo = 0;
+  for (size_t index = 0; index < 8; ++index) {
+    const artifact::Snapshot prologue = prologueOf(recorded, index);
+    size_t own = 0, placed = 0;
+    for (const artifact::Region& region : prologue.regions()) {
+      own += region.name.empty() && region.sizeBytes == 8192;
+      placed += region.name.empty() && region.sizeBytes == 1 << 20;
+    }
+    CHECK((own > 0) != (placed > 0)); // never that of both
+    ofOwn += own == 1;
+    ofTwo += own == 2;
+  }
+  CHECK(ofOwn == 4);
+  CHECK(ofTwo == 1);
+}
+
+TEST_CASE("launches in a green context are recorded with the memory of the primary one") {
+  const Run recorded = runOnGpu("green-context", true);
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == runOnGpu("green-context", false).output);
+  REQUIRE(wholeInstances(recorded) == 4);
+  const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
+  size_t inParts = 0;
+  for (const auto& [hash, instance] : record.instances) {
+    inParts += instance.part.multiprocessors == 2 && instance.part.of == 4;
+    CHECK((instance.part.of == 0 || instance.part.of == 4));
+  }
+  CHECK(inParts == 1);
 }
 
 TEST_CASE("a failed device is not taken for a stream under capture") {

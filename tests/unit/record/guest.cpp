@@ -160,18 +160,54 @@ void launchOnMapped(float* data, bool isMulticast) {
   std::printf("free %d\n", ofDriver("cuMemAddressFree", begin, 2 * piece));
 }
 
-/// Memory of a context of the program's own, in which it launches as well.
-void launchInOwnContext(float* data) {
-  void* own = nullptr;
-  char context = 0;
-  std::printf("push %d\n", ofDriver("cuCtxPushCurrent_v2", static_cast<void*>(&context)));
-  std::printf("own %d\n", cudaMalloc(&own, 5000));
-  std::memset(own, 0, 5000);
-  launch(static_cast<float*>(own), 30);
-  void* popped = nullptr;
-  std::printf("pop %d\n", ofDriver("cuCtxPopCurrent_v2", &popped));
+/// A context of the program's own, and memory in it.
+struct OwnContext {
+  void* context = nullptr;
+  unsigned long long memory = 0;
+
+  OwnContext() {
+    std::printf("create %d ", ofDriver("cuCtxCreate_v2", &context, 0u, 0));
+    std::printf("alloc %d\n", ofDriver("cuMemAlloc_v2", &memory, size_t{8192}));
+    std::memset(data(), 0, 8192);
+  }
+  float* data() const { return reinterpret_cast<float*>(memory); }
+  void use(int count) const {
+    ofDriver("cuCtxSetCurrent", context);
+    launch(data(), count);
+    std::printf("value %g\n", static_cast<double>(data()[5]));
+  }
+  void destroy() const { std::printf("destroy %d\n", ofDriver("cuCtxDestroy_v2", context)); }
+};
+
+/// Launches in contexts of the program's own, in turns, one of which takes the place of another.
+void launchInOwnContexts(float* data) {
+  const OwnContext one, two;
+  one.use(30);
+  two.use(31);
+  one.use(32);
+  one.destroy();
+  const OwnContext three;
+  three.use(33);
+  // Memory of another context, which the kernel is given.
+  ofDriver("cuCtxSetCurrent", two.context);
+  launch(three.data(), 34);
+  three.destroy();
+  two.destroy();
+  ofDriver("cuCtxSetCurrent", nullptr);
   launch(data, 40);
-  std::printf("free %d\n", cudaFree(own));
+}
+
+/// In a part of the device, which has the memory of the whole.
+void launchInGreenContext(float* data) {
+  void* context = nullptr;
+  unsigned long long memory = 0;
+  std::printf("from %d\n", ofDriver("cuCtxFromGreenCtx", &context, nullptr));
+  std::printf("push %d\n", ofDriver("cuCtxPushCurrent_v2", context));
+  std::printf("alloc %d\n", ofDriver("cuMemAlloc_v2", &memory, size_t{8192}));
+  std::memset(reinterpret_cast<void*>(memory), 0, 8192);
+  launch(data, 30);
+  std::printf("pop %d\n", ofDriver("cuCtxPopCurrent_v2", &context));
+  launch(data, 40);
 }
 
 /// A kernel waits for what the program does next: one that is to be recorded, or is not, but the
@@ -224,8 +260,10 @@ int main(int argc, char** argv) {
     launchOneThatWaits(mode == "waits", static_cast<float*>(data));
   if (mode == "mapped" || mode == "multicast")
     launchOnMapped(static_cast<float*>(data), mode == "multicast");
-  if (mode == "own-context")
-    launchInOwnContext(static_cast<float*>(data));
+  if (mode == "own-contexts")
+    launchInOwnContexts(static_cast<float*>(data));
+  if (mode == "green-context")
+    launchInGreenContext(static_cast<float*>(data));
   if (mode == "much")
     launchOnMuch();
   if (mode == "fork" || mode == "vfork")

@@ -13,6 +13,7 @@
 #include "runtime/devices/cuda/application.h"
 #include "runtime/recorder/backends/cuda/cuda_gpu.h"
 #include "runtime/recorder/backends/cuda/cuda_texture_access.h"
+#include "runtime/recorder/backends/cuda/own_contexts.h"
 #include "runtime/recorder/backends/vendor_runtime.h"
 #include "runtime/recorder/device_waiter.h"
 #include "runtime/recorder/global_places.h"
@@ -99,14 +100,18 @@ public:
                ? static_cast<unsigned>(count)
                : 1;
   }
-  std::optional<unsigned> deviceOf(void* stream) noexcept override;
-  bool enterDevice(unsigned device, void*& before) noexcept override;
-  void leaveDevice(void*) noexcept override {
+  WorkPlace currentPlace() noexcept override;
+  std::optional<WorkPlace> placeOf(void* stream) noexcept override;
+  bool enterPlace(const WorkPlace& place, void*& before) noexcept override;
+  void leavePlace(void*) noexcept override {
     CUcontext ignored = nullptr;
     Driver::find()->cuCtxPopCurrent(&ignored);
   }
+  void contextEnds(void* context) noexcept override {
+    ownContexts_.forget(static_cast<CUcontext>(context));
+  }
+  artifact::DevicePart partOf(const mneme_launch& launch) noexcept override;
   bool prepareContext() noexcept override;
-  bool isInOwnContext() noexcept override;
   std::unique_ptr<DeviceAccess> makeAccess(unsigned device) override;
 
   bool canPlace(RegionKind kind) const noexcept override { return kind == RegionKind::Allocation; }
@@ -167,13 +172,21 @@ private:
       return std::nullopt;
     return ordinalOf(*driver, device);
   }
-  static int waitForPrimary(unsigned device) noexcept;
+  int waitForAll(unsigned device) noexcept;
   static std::optional<int> ordinalOf(const Driver& driver, CUdevice device) noexcept {
     int ordinal = 0;
     CUdevice numbered = -1;
     while (driver.cuDeviceGet(&numbered, ordinal) == CUDA_SUCCESS && numbered != device)
       ++ordinal;
     return numbered == device ? std::optional(ordinal) : std::nullopt;
+  }
+  static int waitIn(const Driver& driver, CUcontext context) noexcept {
+    CUcontext ignored = nullptr;
+    if (driver.cuCtxPushCurrent(context) != CUDA_SUCCESS)
+      return CUDA_SUCCESS; // it is no more
+    const int status = driver.cuCtxSynchronize();
+    driver.cuCtxPopCurrent(&ignored);
+    return status;
   }
   bool isCurrent(const Driver& driver, CUdevice device) const noexcept {
     CUdevice wanted = -1;
@@ -184,7 +197,8 @@ private:
   KeepsLastError keepLastError() const { return {runtime_.peek, runtime_.clear}; }
 
   Runtime runtime_;
-  DeviceWaiters waiters_{waitForPrimary};
+  OwnContexts ownContexts_;
+  DeviceWaiters waiters_{[this](unsigned device) { return waitForAll(device); }};
 };
 
 /// A function's handle may be that of a library's kernel.
@@ -206,13 +220,18 @@ std::string CudaBackend::architecture() {
   return "sm_" + std::to_string(major) + std::to_string(minor);
 }
 
-bool CudaBackend::isInOwnContext() noexcept {
+WorkPlace CudaBackend::currentPlace() noexcept {
+  WorkPlace place = static_cast<unsigned>(currentDevice());
   const Driver* driver = Driver::find();
   CUcontext current = nullptr;
   CUdevice device = -1;
-  return driver && driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
-         driver->cuCtxGetDevice(&device) == CUDA_SUCCESS &&
-         primaryContext(*driver, device) != current;
+  if (!driver || driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current ||
+      driver->cuCtxGetDevice(&device) != CUDA_SUCCESS ||
+      primaryContext(*driver, device) == current || greenContext(*driver, nullptr))
+    return place;
+  place.context = current;
+  ownContexts_.note(current, place.device);
+  return place;
 }
 
 bool CudaBackend::prepareContext() noexcept {
@@ -232,64 +251,104 @@ bool CudaBackend::prepareContext() noexcept {
   return runtime_.free && runtime_.free(nullptr) == 0 && gpu::currentCudaSide().vendor;
 }
 
-std::optional<unsigned> CudaBackend::deviceOf(void* stream) noexcept {
+/// A green context is current in one thread at most and is not made current here.
+std::optional<WorkPlace> CudaBackend::placeOf(void* handle) noexcept {
   const Driver* driver = Driver::find();
-  CUcontext context = nullptr, ignored = nullptr;
+  const auto stream = static_cast<CUstream>(handle);
+  CUcontext context = nullptr, current = nullptr;
   CUdevice device = -1;
-  if (!driver || driver->cuStreamGetCtx(static_cast<CUstream>(stream), &context) != CUDA_SUCCESS ||
-      driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+  if (!driver || driver->cuStreamGetCtx(stream, &context) != CUDA_SUCCESS)
+    return std::nullopt;
+  if (driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context)
+    return currentPlace();
+  if (greenContext(*driver, stream))
+    return WorkPlace(static_cast<unsigned>(currentDevice()));
+  CUcontext ignored = nullptr;
+  if (driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
     return std::nullopt;
   const CUresult status = driver->cuCtxGetDevice(&device);
   driver->cuCtxPopCurrent(&ignored);
-  if (status != CUDA_SUCCESS || primaryContext(*driver, device) != context)
+  const auto number = status == CUDA_SUCCESS ? ordinalOf(*driver, device) : std::nullopt;
+  if (!number)
     return std::nullopt;
-  return ordinalOf(*driver, device);
+  WorkPlace place = static_cast<unsigned>(*number);
+  if (primaryContext(*driver, device) != context) {
+    place.context = context;
+    ownContexts_.note(context, place.device);
+  }
+  return place;
 }
 
-bool CudaBackend::enterDevice(unsigned device, void*&) noexcept {
+bool CudaBackend::enterPlace(const WorkPlace& place, void*&) noexcept {
   const Driver* driver = Driver::find();
   CUdevice wanted = -1;
-  if (!driver || driver->cuDeviceGet(&wanted, static_cast<int>(device)) != CUDA_SUCCESS)
+  if (!driver || driver->cuDeviceGet(&wanted, static_cast<int>(place.device)) != CUDA_SUCCESS)
     return false;
-  const CUcontext context = primaryContext(*driver, wanted);
+  const CUcontext context =
+      place.context ? static_cast<CUcontext>(place.context) : primaryContext(*driver, wanted);
   if (!context || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
     return false;
-  if (ordinal() == static_cast<int>(device))
+  if (ordinal() == static_cast<int>(place.device))
     return true;
-  leaveDevice(nullptr); // the runtime goes by something else
+  leavePlace(nullptr); // the runtime goes by something else
   return false;
 }
 
-int CudaBackend::synchronizeDevice(unsigned device) noexcept {
+/// Asks green contexts, and those of the program's own, which may be made for a part of a device.
+artifact::DevicePart CudaBackend::partOf(const mneme_launch& launch) noexcept {
   const Driver* driver = Driver::find();
-  const std::optional<int> current = ordinal();
-  CUdevice other = 0;
-  if (!driver || !current || *current == static_cast<int>(device) ||
-      driver->cuDeviceGet(&other, static_cast<int>(device)) != CUDA_SUCCESS)
-    return synchronize();
-  const CUcontext context = primaryContext(*driver, other);
-  if (!context || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
-    return synchronize();
-  const int status = driver->cuCtxSynchronize();
-  CUcontext ignored = nullptr;
-  driver->cuCtxPopCurrent(&ignored);
-  return status;
+  const WorkPlace place = placeOfLaunch(launch);
+  void* const stream = streamOfLaunch(launch);
+  CUdevice device = 0;
+  int all = 0;
+  CUdevResource part{};
+  if (!driver || !driver->cuGreenCtxGetDevResource || !driver->cuCtxGetDevResource ||
+      driver->cuDeviceGet(&device, static_cast<int>(place.device)) != CUDA_SUCCESS ||
+      driver->cuDeviceGetAttribute(&all, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device) !=
+          CUDA_SUCCESS)
+    return {};
+  CUresult known = CUDA_ERROR_NOT_FOUND;
+  if (const CUgreenCtx green =
+          greenContext(*driver, isDefaultStream(stream) ? nullptr : static_cast<CUstream>(stream)))
+    known = driver->cuGreenCtxGetDevResource(green, &part, CU_DEV_RESOURCE_TYPE_SM);
+  else if (place.context)
+    known = driver->cuCtxGetDevResource(static_cast<CUcontext>(place.context), &part,
+                                        CU_DEV_RESOURCE_TYPE_SM);
+  const auto whole = static_cast<uint32_t>(all);
+  return known == CUDA_SUCCESS && part.smCount > 0 && part.smCount < whole
+             ? artifact::DevicePart{part.smCount, whole}
+             : artifact::DevicePart();
 }
 
-/// For a thread of ours, in which no device is current. Where the program has not yet made the
+/// Waits for the primary context, in which memory is placed.
+int CudaBackend::synchronizeDevice(unsigned device) noexcept {
+  const Driver* driver = Driver::find();
+  CUdevice wanted = 0;
+  if (!driver || driver->cuDeviceGet(&wanted, static_cast<int>(device)) != CUDA_SUCCESS)
+    return synchronize();
+  const CUcontext context = primaryContext(*driver, wanted);
+  CUcontext current = nullptr;
+  if (!context || (driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context))
+    return synchronize();
+  return waitIn(*driver, context);
+}
+
+/// For a thread of ours, in which no device is current. Where the program has not yet made a
 /// context there is nothing to wait for.
-int CudaBackend::waitForPrimary(unsigned device) noexcept {
+int CudaBackend::waitForAll(unsigned device) noexcept {
   const Driver* driver = Driver::find();
   CUdevice numbered = 0;
   if (!driver || driver->cuDeviceGet(&numbered, static_cast<int>(device)) != CUDA_SUCCESS)
     return CUDA_SUCCESS;
-  const CUcontext context = primaryContext(*driver, numbered);
-  if (!context || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
-    return CUDA_SUCCESS;
-  const int status = driver->cuCtxSynchronize();
-  CUcontext ignored = nullptr;
-  driver->cuCtxPopCurrent(&ignored);
-  return status;
+  const CUcontext primary = primaryContext(*driver, numbered);
+  const int status = primary ? waitIn(*driver, primary) : CUDA_SUCCESS;
+  try {
+    const int ofOwn = ownContexts_.waitForAll(
+        device, [&](CUcontext context) { return waitIn(*driver, context); });
+    return status ? status : ofOwn;
+  } catch (const std::exception&) { // no memory
+    return status;
+  }
 }
 
 std::unique_ptr<DeviceAccess> CudaBackend::makeAccess(unsigned device) {

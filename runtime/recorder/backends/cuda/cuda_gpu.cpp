@@ -1,5 +1,7 @@
 #include "runtime/recorder/backends/cuda/cuda_gpu.h"
 
+#include <atomic>
+
 #include "runtime/devices/cuda/application.h"
 #include "runtime/devices/cuda/cuda_bulk_code.h"
 
@@ -7,6 +9,9 @@ namespace mneme::record::gpu {
 namespace {
 
 using namespace device::cuda;
+
+/// Whether the program works in contexts besides the primary ones.
+std::atomic<bool> hasOthers{false};
 
 class Nvidia final : public Vendor {
 public:
@@ -67,6 +72,12 @@ public:
                : -1;
   }
 
+  bool isOfOther(ContextHandle context, uint64_t address) const noexcept override {
+    CUcontext owner = nullptr;
+    return hasOthers.load(std::memory_order_relaxed) &&
+           ask(owner, CU_POINTER_ATTRIBUTE_CONTEXT, address) && owner && owner != context;
+  }
+
   const device::gpu::BulkCode& bulkCode() const override { return device::cuda::bulkCode(); }
 
   bool canPlace(int device) const noexcept override {
@@ -107,8 +118,13 @@ Side currentCudaSide() noexcept {
   CUcontext context = nullptr;
   CUdevice device = 0;
   if (!driver || driver->cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context ||
-      driver->cuCtxGetDevice(&device) != CUDA_SUCCESS || primaryContext(*driver, device) != context)
+      driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
     return {};
+  if (const CUcontext primary = primaryContext(*driver, device); primary != context) {
+    hasOthers = true;
+    if (primary && greenContext(*driver, nullptr))
+      context = primary;
+  }
   static const auto* const vendor = new Nvidia(*driver); // as the driver, for good
   return {vendor, context, device};
 }

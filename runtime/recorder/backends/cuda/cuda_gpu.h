@@ -5,8 +5,8 @@
 
 namespace mneme::record::gpu {
 
-/// Returns the GPU of the calling thread in its primary context, which the runtime owns. The vendor
-/// is null if there is none or if the thread uses a context other than the primary one.
+/// Returns the GPU of the calling thread in its context: the current one, or in place of a green
+/// one the primary one, which has its memory. The vendor is null if there is none.
 Side currentCudaSide() noexcept;
 
 } // namespace mneme::record::gpu

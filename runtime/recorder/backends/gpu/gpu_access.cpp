@@ -40,7 +40,7 @@ constexpr uint64_t kMirrorBytes = 64ull << 20;
 enum class Way : uint8_t {
   Host,   ///< it is host memory
   Kernel, ///< by kernels on this device
-  Copy,   ///< by copies: other devices' memory, constants
+  Copy,   ///< by copies: memory of other devices and contexts, constants
 };
 
 class GpuAccess final : public DeviceAccess {
@@ -132,7 +132,8 @@ GpuAccess::~GpuAccess() {
 }
 
 void GpuAccess::launchBegins(const mneme_launch& launch) {
-  if (!begin_.raw()) {
+  if (!begin_.raw()) { // the program's own context may be a green one, of which there are many
+    const ContextScope scope(driver_, side_.context);
     begin_ = Event(driver_, kTimedEvent);
     end_ = Event(driver_, kTimedEvent);
   }
@@ -191,7 +192,10 @@ Way GpuAccess::wayOf(const Region& region) const {
   if (region.kind != RegionKind::Allocation)
     return Way::Kernel;
   const KeepsLastError keeps = side_.vendor->keepLastError();
-  return side_.vendor->deviceOf(region.address) == side_.device ? Way::Kernel : Way::Copy;
+  return side_.vendor->deviceOf(region.address) == side_.device &&
+                 !side_.vendor->isOfOther(side_.context, region.address)
+             ? Way::Kernel
+             : Way::Copy;
 }
 
 void GpuAccess::makeBulk() {

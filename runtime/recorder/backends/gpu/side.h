@@ -45,6 +45,9 @@ public:
   virtual bool mayUse(uint64_t address, int device) const noexcept { return true; }
   /// Returns the device that owns the memory; -1 if unknown.
   virtual int deviceOf(uint64_t address) const noexcept = 0;
+  /// Returns whether memory of the device is another context's than this, whose kernels may not be
+  /// able to read it.
+  virtual bool isOfOther(ContextHandle context, uint64_t address) const noexcept { return false; }
 
   virtual const device::gpu::BulkCode& bulkCode() const = 0;
 

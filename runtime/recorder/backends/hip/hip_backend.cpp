@@ -76,9 +76,9 @@ public:
                ? static_cast<unsigned>(count)
                : 1;
   }
-  std::optional<unsigned> deviceOf(void* stream) noexcept override;
-  bool enterDevice(unsigned device, void*& before) noexcept override;
-  void leaveDevice(void* before) noexcept override {
+  std::optional<WorkPlace> placeOf(void* stream) noexcept override;
+  bool enterPlace(const WorkPlace& place, void*& before) noexcept override;
+  void leavePlace(void* before) noexcept override {
     if (before)
       runtime_.setDevice(static_cast<int>(reinterpret_cast<intptr_t>(before) - 1));
   }
@@ -152,23 +152,23 @@ private:
   DeviceWaiters waiters_{[this](unsigned device) { return synchronizeDevice(device); }};
 };
 
-std::optional<unsigned> HipBackend::deviceOf(void* stream) noexcept {
+std::optional<WorkPlace> HipBackend::placeOf(void* stream) noexcept {
   const KeepsLastError keeps = keepLastError();
   int device = -1;
   if (runtime_.streamDevice)
     return runtime_.streamDevice(stream, &device) == hipSuccess && device >= 0
-               ? std::optional<unsigned>(device)
+               ? std::optional<WorkPlace>(device)
                : std::nullopt;
   if (runtime_.streamDeviceId)
     device = runtime_.streamDeviceId(stream);
-  return device >= 0 ? std::optional<unsigned>(device) : std::nullopt;
+  return device >= 0 ? std::optional<WorkPlace>(device) : std::nullopt;
 }
 
 /// `before` is null where nothing had to be changed, else the number of the other device and one.
-bool HipBackend::enterDevice(unsigned device, void*& before) noexcept {
+bool HipBackend::enterPlace(const WorkPlace& place, void*& before) noexcept {
   const KeepsLastError keeps = keepLastError();
   int current = -1;
-  const int wanted = static_cast<int>(device);
+  const int wanted = static_cast<int>(place.device);
   before = nullptr;
   if (runtime_.getDevice(&current) != hipSuccess)
     return false;
@@ -181,7 +181,7 @@ bool HipBackend::enterDevice(unsigned device, void*& before) noexcept {
 }
 
 int HipBackend::synchronizeDevice(unsigned device) noexcept {
-  const OnDevice there(*this, device);
+  const AtPlace there(*this, device);
   return synchronize();
 }
 
