@@ -12,6 +12,7 @@ import typer
 from cli_parts import mneme_here
 from mneme.cli._recording import tell_apart
 from mneme.cli.exit_codes import ExitCode
+from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
 
 pytestmark = needs_native
@@ -194,3 +195,14 @@ def test_show_numbers_launches() -> None:
         one = json.loads(mneme("show", GOLDEN, f"walk@{number}", "--json").stdout)
         assert [each["record_id"] for each in one["instances"]] == [record_id]
         assert [each["number"] for each in one["instances"]] == [number]
+
+
+def test_show_names_the_part_of_a_device(tmp_path: Path) -> None:
+    record = RecordedExecution.from_json(WALK)
+    part = next(iter(record.kernel_instances.values()))
+    part.multiprocessors = {"Used": 32, "Of": 132}
+    record.to_json(tmp_path / WALK.name)
+    shown = mneme("show", tmp_path / WALK.name).stdout
+    assert shown.count("ran on 32 of 132 multiprocessors; a replay runs on all") == 1
+    one = json.loads(mneme("show", tmp_path / WALK.name, part.dynamic_hash, "--json").stdout)
+    assert '"multiprocessors": {"Used": 32, "Of": 132}' in json.dumps(one)

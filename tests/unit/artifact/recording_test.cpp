@@ -52,6 +52,7 @@ TEST_CASE("a record survives saving and loading") {
   instance.isCooperative = true;
   instance.labels = {"step", "advection"};
   instance.cluster = {2, 4, 1};
+  instance.part = {.multiprocessors = 32, .of = 132};
   instance.occurrences = 17;
   instance.prologue = "p.mneme";
   instance.epilogue = "e.mneme";
@@ -68,6 +69,8 @@ TEST_CASE("a record survives saving and loading") {
   CHECK(loaded.instances.at(~0ull).labels == std::vector<std::string>{"step", "advection"});
   CHECK(loaded.instances.at(~0ull).grid.z == 3);
   CHECK(loaded.instances.at(~0ull).cluster.y == 4);
+  CHECK(loaded.instances.at(~0ull).part.multiprocessors == 32);
+  CHECK(loaded.instances.at(~0ull).part.of == 132);
   CHECK(loaded.optionsJson == record.optionsJson);
 }
 

@@ -109,6 +109,29 @@ TEST_CASE("where the vendor's allocations can be captured they are regions like 
   CHECK_FALSE(memory.hasForeign());
 }
 
+TEST_CASE("memory of a context of the program's own belongs to launches there, and ends with it") {
+  Memory::Options options = onHost(4 << 20);
+  options.capturesVendors = true;
+  Memory memory(std::move(options));
+  int context = 0, primary = 0, own = 0, pinned = 0;
+  memory.noteForeign(&primary, 4);
+  CHECK(memory.hasForeign());
+  memory.forget(&primary);
+  memory.noteForeign(&own, 4, RegionKind::Allocation, {0, &context});
+  memory.noteRegistered(&pinned, 4, {0, &context});
+  CHECK_FALSE(memory.hasForeign()); // no window could serve it
+  CHECK(memory.regions(0).empty());
+  CHECK(memory.regions({0, &context}).size() == 1);
+  CHECK(memory.reachable(0, {}).size() == 1); // host memory
+  CHECK(memory.reachable(0, {reinterpret_cast<uint64_t>(&own)}).size() == 2);
+  CHECK(memory.reset(0).empty());
+  memory.forgetContext(&primary);
+  CHECK(memory.isInAllocation(reinterpret_cast<uint64_t>(&own)));
+  memory.forgetContext(&context);
+  CHECK_FALSE(memory.isInAllocation(reinterpret_cast<uint64_t>(&own)));
+  CHECK(memory.reachable(0, {}).empty());
+}
+
 TEST_CASE("a detached block is nobody's until it is given back or attached again") {
   Memory memory(onHost(4 << 20));
   void* first = memory.allocate(1000, RegionKind::Allocation, 0);
