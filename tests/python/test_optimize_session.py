@@ -125,6 +125,22 @@ def test_what_stays_of_kernels_without_ir_is_told_for_each_form(
     assert "it left memory as" in bare_code.why_nothing_to_search(bare("cubin"))
 
 
+def test_launches_that_change_nothing_are_recorded_from_the_beginning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bare_code, "leaves_changes", lambda one: one.changes)
+    kernel, shape = times(k=1.0).kernels["k"], ((1, 1, 1), (32, 1, 1), 0)
+    launches = [SimpleNamespace(changes=False), SimpleNamespace(changes=False)]
+    record: Any = SimpleNamespace(kernel_name="k", code_form="cubin", values=lambda: launches)
+    assert bare_code.idle_records(kernel, [record]) == []  # it was
+    kernel.middles[shape] = 7
+    assert bare_code.idle_records(kernel, [record]) == [record]
+    launches[1].changes = True
+    assert bare_code.idle_records(kernel, [record]) == []
+    record.code_form, launches[1].changes = "", False
+    assert bare_code.idle_records(kernel, [record]) == []
+
+
 @needs_native
 def test_code_of_ptx_with_variables_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bare_code, "why_launch_stays", lambda _: "")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from mneme.errors import MnemeError
 from mneme.kernel_names import qualified_name
+from mneme.recording.launch_facts import leaves_changes
 from mneme.recording.without_ir import form_text
 from mneme.search.recorded_code import why_launch_stays
 
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mneme.optimize.heavy import Target
+    from mneme.optimize.profile import KernelTime
     from mneme.recording.recorded_execution import RecordedExecution
 
-__all__ = ["takes_other_code", "told_of_bare_code", "why_nothing_to_search"]
+__all__ = ["idle_records", "takes_other_code", "told_of_bare_code", "why_nothing_to_search"]
 
 # As hasHandles() of runtime/jit/loaded/loaded_engine.cpp.
 _HANDLES: Final = re.compile(rb"\.(?:tex|sampler|surf)ref")
@@ -26,6 +28,25 @@ _OF_PTX = "limits of registers and what ptxas takes"
 _NEEDS_IR = (
     "pipelines, constants and launch bounds need a build with add_mneme() or the compiler wrappers"
 )
+
+
+def idle_records(
+    kernel: KernelTime, records: Iterable[RecordedExecution]
+) -> list[RecordedExecution]:
+    """Return records without IR of a kernel whose launches left memory as it was.
+
+    No replay tells right dimensions from wrong ones then. Where recording began in the middle, the
+    first launch may change memory: a kernel that is launched again and again with the same input.
+    """
+    if not any(kernel.middles.values()):
+        return []
+    return [
+        one
+        for one in records
+        if one.kernel_name == kernel.name
+        and one.code_form
+        and not any(map(leaves_changes, one.values()))
+    ]
 
 
 def takes_other_code(record: RecordedExecution) -> bool:

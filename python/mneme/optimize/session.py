@@ -22,7 +22,7 @@ from mneme.optimize.application import (
     unrecorded_reasons,
 )
 from mneme.optimize.as_built import note_share, observe, unread_input
-from mneme.optimize.bare_code import told_of_bare_code
+from mneme.optimize.bare_code import idle_records, told_of_bare_code
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import (
     Target,
@@ -42,6 +42,7 @@ from mneme.optimize.same_programs import programs_of
 from mneme.optimize.searches import Searches
 from mneme.optimize.verdict import verdict
 from mneme.recording.directory import Recording
+from mneme.recording.files import clean_records
 from mneme.recording.launch_facts import UNOPTIMIZED
 
 if TYPE_CHECKING:
@@ -266,7 +267,14 @@ class OptimizeSession:
                 self.result.notes.append(f"while it was recorded, the program failed: {why}")
                 return reasons
             records = list(Recording(recording).values())
-            wanted = [one for one in wanted if came_before(one, records, _RECORDED_LAUNCHES)]
+            idle = {one.name: idle_records(one, records) for one in wanted}
+            if paths := [one.path for found in idle.values() for one in found]:
+                clean_records(paths)
+            wanted = [
+                one
+                for one in wanted
+                if idle[one.name] or came_before(one, records, _RECORDED_LAUNCHES)
+            ]
             if not wanted:
                 return reasons
             wanted = [replace(one, middles={}) for one in wanted]
