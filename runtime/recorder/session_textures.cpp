@@ -14,8 +14,7 @@ constexpr size_t kMostUnnamed = 256;
 
 void Session::textureMade(uint64_t handle, bool isSurface, const void* array) noexcept {
   try {
-    const TextureAccess* access = backend_.textures();
-    if (access && !backend_.currentPlace().context)
+    if (const TextureAccess* access = backend_.textures())
       if (const auto device = access->device())
         textures_.add({*device, handle, isSurface, array});
   } catch (const std::exception& error) {
@@ -24,8 +23,7 @@ void Session::textureMade(uint64_t handle, bool isSurface, const void* array) no
 }
 
 void Session::textureDestroyed(uint64_t handle, bool isSurface) noexcept {
-  const TextureAccess* access = backend_.textures();
-  if (access && !backend_.currentPlace().context)
+  if (const TextureAccess* access = backend_.textures())
     if (const auto device = access->device())
       textures_.remove(*device, handle, isSurface);
 }

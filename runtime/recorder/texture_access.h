@@ -13,7 +13,8 @@ class TextureAccess {
 public:
   virtual ~TextureAccess() = default;
 
-  /// Returns the device of the calling thread; nothing in a context of the program's own.
+  /// Returns the device of the calling thread; nothing in a context of the program's own. Asks the
+  /// driver alone, since a runtime may be what calls.
   virtual std::optional<unsigned> device() const noexcept = 0;
 
   /// An object that exists, and the array behind it.

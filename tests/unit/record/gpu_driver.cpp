@@ -29,6 +29,7 @@
 #define cuEventQuery deviceEventQuery
 #include "tests/unit/device_cuda/fake_driver.cpp"
 #include "tests/unit/device_cuda/fake_queue.cpp"
+#include "tests/unit/device_cuda/fake_textures.cpp"
 #undef cuCtxGetCurrent
 #undef cuCtxGetDevice
 #undef cuStreamGetCtx

@@ -2,6 +2,7 @@
 // memory functions, here a fake driver's.
 #include "tests/unit/record/guest_run.h"
 
+#include <array>
 #include <set>
 
 namespace mneme::record::test {
@@ -232,6 +233,34 @@ TEST_CASE("a driver that places no memory leaves it to the vendor") {
     CHECK(wholeInstances(recorded) == 2);
     CHECK(prologueOf(recorded, 0).regions()[0].address != 0x600000000000);
   }
+}
+
+TEST_CASE("texture objects of a launch are recorded with the content of their array") {
+  const Run alone = runOnGpu("textures", false), recorded = runOnGpu("textures", true);
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == alone.output);
+  CHECK(wholeInstances(recorded) == 4);
+  CHECK(recorded.said.find("(textures): its replays may differ; it has no texture") !=
+        std::string::npos);
+  const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
+  size_t objects = 0;
+  for (const auto& [hash, instance] : record.instances) {
+    objects += instance.textures.size();
+    if (instance.textures.empty())
+      continue;
+    const TextureObject& object = instance.textures.front();
+    CHECK(object.array.height == 4);
+    CHECK(object.memory == instance.textures.back().memory);
+    const auto prologue = artifact::Snapshot::open(recorded.directory / "data" / instance.prologue);
+    for (size_t index = 0; index < prologue.regions().size(); ++index)
+      if (prologue.regions()[index].address == object.memory) {
+        std::array<std::byte, 128> content{};
+        prologue.read(index, 0, content);
+        CHECK(content[0] == std::byte{1});
+        CHECK(content[127] == std::byte{128});
+      }
+  }
+  CHECK(objects == 3); // both, then the surface
 }
 
 TEST_CASE("a driver that fails while recording costs recordings, not the program") {

@@ -47,11 +47,13 @@ int scale(mneme_dim3 grid, mneme_dim3 block, void** args) {
   return count < 0 ? 1 : 0;
 }
 
-void registerScale() {
-  registerKernel(scale, {{&counter, "counter", sizeof(counter), 0, 0},
-                         {&reached, "reached", sizeof(reached), 0, 0},
-                         {&link, "link", sizeof(link), 0, 0},
-                         {&beyond, "beyond", sizeof(beyond), 1, 0}});
+void registerScale(const std::string& options) {
+  registerKernel(scale,
+                 {{&counter, "counter", sizeof(counter), 0, 0},
+                  {&reached, "reached", sizeof(reached), 0, 0},
+                  {&link, "link", sizeof(link), 0, 0},
+                  {&beyond, "beyond", sizeof(beyond), 1, 0}},
+                 options);
 }
 
 int launch(float* data, int count) { return launchKernel(scale, data, count); }
@@ -160,6 +162,29 @@ void launchOnMapped(float* data, bool isMulticast) {
   std::printf("free %d\n", ofDriver("cuMemAddressFree", begin, 2 * piece));
 }
 
+/// A texture and a surface of one array, which no argument names; then the surface alone.
+void launchWithTextures(float* data) {
+  const struct {
+    size_t width = 8, height = 4, depth = 0;
+    unsigned format = 0x20, channels = 1, flags = 2;
+  } shape; // CUDA_ARRAY3D_DESCRIPTOR
+  struct {
+    int type = 0;
+    void* array = nullptr;
+    char more[128] = {};
+  } resource; // CUDA_RESOURCE_DESC
+  const std::vector<char> sampler(104);
+  unsigned long long texture = 0, surface = 0;
+  std::printf("array %d\n", ofDriver("cuArray3DCreate_v2", &resource.array, &shape));
+  std::printf("texture %d\n", ofDriver("cuTexObjectCreate", &texture, &resource, sampler.data(),
+                                       static_cast<void*>(nullptr)));
+  std::printf("surface %d\n", ofDriver("cuSurfObjectCreate", &surface, &resource));
+  launch(data, 50);
+  std::printf("destroy %d\n", ofDriver("cuTexObjectDestroy", texture));
+  launch(data, 60);
+  std::printf("destroy %d\n", ofDriver("cuArrayDestroy", resource.array));
+}
+
 /// A context of the program's own, and memory in it.
 struct OwnContext {
   void* context = nullptr;
@@ -240,7 +265,7 @@ void inChild(const std::string& mode, void* data) {
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "plain";
-  registerScale();
+  registerScale(mode == "textures" ? R"({"unrecorded_reads":["surfaces","textures"]})" : "{}");
   if (mode == "devices") {
     launchOnDevices();
     return 0;
@@ -260,6 +285,8 @@ int main(int argc, char** argv) {
     launchOneThatWaits(mode == "waits", static_cast<float*>(data));
   if (mode == "mapped" || mode == "multicast")
     launchOnMapped(static_cast<float*>(data), mode == "multicast");
+  if (mode == "textures")
+    launchWithTextures(static_cast<float*>(data));
   if (mode == "own-contexts")
     launchInOwnContexts(static_cast<float*>(data));
   if (mode == "green-context")

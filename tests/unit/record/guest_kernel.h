@@ -39,8 +39,11 @@ inline int launchKernel(GuestKernel kernel, float* data, int count) {
   return mneme_launch_kernel(&request);
 }
 
-inline void registerKernel(GuestKernel kernel, std::vector<mneme_global_entry> variables = {
-                                                   {&counter, "counter", sizeof(counter), 0, 0}}) {
+/// `options` is JSON: how the kernel was built.
+inline void registerKernel(GuestKernel kernel,
+                           std::vector<mneme_global_entry> variables = {{&counter, "counter",
+                                                                         sizeof(counter), 0, 0}},
+                           const std::string& options = "{}") {
   using namespace mneme::embed::test;
   static const std::string metadata =
       R"json({"kernel":"_Z5scalePfi","demangled":"scale(float*, int)","static_hash":"0000000000000001",
@@ -48,8 +51,8 @@ inline void registerKernel(GuestKernel kernel, std::vector<mneme_global_entry> v
           {"name":"data","size":8,"align":8,"kind":"pointer","type":"ptr","specializable":false},
           {"name":"count","size":4,"align":4,"kind":"integer","type":"i32","specializable":true}],
           "globals":[{"name":"counter","size":4,"align":4,"constant":false,"defined":true}],
-          "shared_bytes":0,"max_threads":0,"min_blocks":0,"undefined":[],"options":{}
-})json";
+          "shared_bytes":0,"max_threads":0,"min_blocks":0,"undefined":[],"options":)json" +
+      options + "}";
   static const Buffer fatbin = fatBinaryWith(
       {{2, elfWith({{symbolFor("__mneme_ir_", 1), blobWith(metadata, "not real bitcode", 1)}})}});
   static const void* wrapper[] = {nullptr, fatbin.data(), nullptr};

@@ -1,6 +1,7 @@
 #include "runtime/recorder/backends/cuda/cuda_texture_access.h"
 
 #include "runtime/core/base/error.h"
+#include "runtime/devices/cuda/application.h"
 #include "runtime/devices/cuda/arrays.h"
 #include "runtime/devices/cuda/cuda_textures.h"
 #include "runtime/recorder/backends/cuda/cuda_gpu.h"
@@ -43,7 +44,7 @@ public:
   std::optional<unsigned> device() const noexcept override {
     const gpu::Side side = gpu::currentCudaSide();
     CUdevice numbered = -1;
-    if (side.vendor)
+    if (side.vendor && side.context == primaryContext(driver_, side.device))
       for (int ordinal = 0; driver_.cuDeviceGet(&numbered, ordinal) == CUDA_SUCCESS; ++ordinal)
         if (numbered == side.device)
           return static_cast<unsigned>(ordinal);
