@@ -1,9 +1,11 @@
 """How long `mneme compare` takes for a corpus, and whether it finds differences where there are none.
 
-usage: compare.py CORPUS [--device cuda:0] [--alike 20] [--html FILE] [--output FILE]
+usage: compare.py CORPUS [--device cuda:0] [--alike 20] [--html FILE] [--before FILE] [--output FILE]
 
 CORPUS is what corpus/build.py made. Six pipelines are compared over all of its kernels, in one command, which
-is timed; `nvidia-smi` says how busy the GPU was meanwhile. Then the pipeline that programs are built with is
+is timed with nothing in the compile cache, first with memory restored before every launch; `nvidia-smi`
+says how busy the GPU was meanwhile. A table says what the time went into, also that of earlier results
+(--before FILE). Then the pipeline that programs are built with is
 compared with itself, as often as --alike says: each finding there is a false one.
 """
 
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from common import RESULTS, mneme, write_results
 
+from mneme.compare.results import SPENT
 from mneme.devices import choose_device
 from mneme.search.pass_choices import LEVELS, UNROLLED
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
 PIPELINES = (*LEVELS[:5], UNROLLED)
 AS_BUILT = "--passes 'default<O3>'"
-SECONDS_BETWEEN_LOOKS = 0.5
+SECONDS_BETWEEN_LOOKS = 0.2
 
 
 @contextlib.contextmanager
@@ -62,12 +65,17 @@ def watched(device: str) -> Iterator[list[float]]:
         thread.join()
 
 
-def compare(corpus: Path, device: str, *options: str | Path) -> tuple[dict[str, Any], float]:
+def compare(
+    corpus: Path, device: str, *options: str | Path, cache: str = ""
+) -> tuple[dict[str, Any], float]:
     """Run one comparison; return what it says, and how many seconds it took."""
+    environment = {"MNEME_CACHE_DIR": cache} if cache else {}
     with tempfile.TemporaryDirectory() as results:
         start = time.perf_counter()
         done = mneme(
-            "compare", corpus, "--device", device, "--results-dir", results, "--json", *options
+            *("compare", corpus, "--device", device, "--results-dir", results, "--json"),
+            *options,
+            **environment,
         )
         seconds = time.perf_counter() - start
     return json.loads(done.stdout), seconds
@@ -86,6 +94,28 @@ def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
         }
         for kernel in found["kernels"]
     ]
+
+
+def shares(total: dict[str, Any]) -> dict[str, float | None]:
+    """Return what a comparison spent its seconds on, and the shares of the GPU."""
+    time_of, seconds = total["time"], total["seconds"]
+    return {
+        "all": seconds,
+        "outside the devices": seconds - time_of["seconds"],
+        **{name: time_of.get(name) for name in SPENT},
+        "other": time_of["other"],
+        "kernels, share of all": time_of["kernels"] / seconds,
+        "GPU busy (nvidia-smi), share": total["gpu_busy"],
+    }
+
+
+def show_shares(totals: dict[str, dict[str, Any] | None]) -> None:
+    """Print a column for each comparison."""
+    columns = [shares(total) if total else {} for total in totals.values()]
+    print(f"{'seconds':30}" + "".join(f"{name:>10}" for name in totals))
+    for name in columns[-1]:
+        texts = ["" if one.get(name) is None else f"{one[name]:.3f}" for one in columns]
+        print(f"{name:30}" + "".join(f"{text:>10}" for text in texts))
 
 
 def against_itself(corpus: Path, device: str, repeats: int) -> dict[str, Any]:
@@ -108,6 +138,26 @@ def against_itself(corpus: Path, device: str, repeats: int) -> dict[str, Any]:
     }
 
 
+def measured(
+    corpus: Path, device: str, *words: str | Path
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Compare the pipelines with nothing in the cache; return lines of results, and the total."""
+    given = [word for passes in PIPELINES for word in ("--passes", passes)]
+    with tempfile.TemporaryDirectory() as cache, watched(device) as busy:
+        found, seconds = compare(corpus, device, *given, *words, cache=cache)
+    total = {
+        "kernels": len(found["kernels"]),
+        "in_place": sum(bool(one["in_place"]) for one in found["kernels"]),
+        "pipelines": len(PIPELINES),
+        "rounds": found["rounds"],
+        "seconds": seconds,
+        "time": found["time"],
+        "gpu_busy": statistics.mean(busy) if busy else None,
+        "summary": found["summary"],
+    }
+    return rows(found), total
+
+
 def main() -> None:
     """Time the comparison, count false findings, write the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -115,31 +165,29 @@ def main() -> None:
     parser.add_argument("--device", default="")
     parser.add_argument("--alike", type=int, default=20, metavar="N")
     parser.add_argument("--html", type=Path, metavar="FILE")
+    parser.add_argument("--before", type=Path, default=RESULTS / "compare_h200.jsonl")
     parser.add_argument("--output", type=Path, default=RESULTS / "compare.jsonl", metavar="FILE")
     options = parser.parse_args()
     device = choose_device(options.device)
-    given = [word for passes in PIPELINES for word in ("--passes", passes)]
-    page = ["--html", options.html] if options.html else []
-    with watched(device) as shares:
-        found, seconds = compare(options.corpus, device, *given, *page)
-    total = {
-        "kernels": len(found["kernels"]),
-        "pipelines": len(PIPELINES),
-        "rounds": found["rounds"],
-        "seconds": seconds,
-        "time": found["time"],
-        "gpu_busy": statistics.mean(shares) if shares else None,
-        "summary": found["summary"],
-    }
-    print(json.dumps(total, indent=1))
-    alike = against_itself(options.corpus, device, options.alike)
+    before = None
+    if options.before.is_file():
+        with options.before.open(encoding="utf-8") as file:
+            before = json.loads(file.readline())["total"]
+    _, restored = measured(options.corpus, device, "--always-restore")
+    lines, total = measured(options.corpus, device)
+    print(json.dumps(total["summary"], indent=1))
+    show_shares({"before": before, "restored": restored, "now": total})
+    if options.html:
+        measured(options.corpus, device, "--html", options.html)
+    alike = against_itself(options.corpus, device, options.alike) if options.alike else None
     print(json.dumps(alike))
     write_results(
         options.output,
         "pipelines compared over a corpus",
-        rows(found),
+        lines,
         device=device,
         total=total,
+        always_restored={key: one for key, one in restored.items() if key != "summary"},
         against_itself=alike,
     )
 

@@ -389,6 +389,10 @@ class ExperimentResult:
     iterations_used: int = 0
     """Measured launches."""
 
+    in_place_ns: list[int] = field(default_factory=list)
+    """With `Measuring.probes_in_place`: times of launches on memory that was not restored, if they
+    leave the same; the last times in `exec_time`, as many, are of launches on restored memory."""
+
     cold_cache: bool = False
     """Caches were replaced before every launch."""
 

@@ -58,6 +58,7 @@ private:
   bool mayBeInSeries(const MeasuringPlan& plan, bool everything) const;
   void measuredSeries(MeasuringPlan& plan);
   Verdict runAndVerify(bool everything);
+  Verdict launchAndVerify();
   void judge();
   void judgeInexact(const Verdict& first);
   bool repeat(const Verdict& first, Verdict& widest, std::vector<bool>& isVarying);
@@ -67,6 +68,8 @@ private:
   std::string noteOn(const Verdict& verdict, bool isVarying) const;
   void report(const Verdict& verdict);
   void measure();
+  bool leavesTheSame();
+  void probeInPlace();
   void readCounters();
   void useJudged(MeasuringPlan& plan);
 

@@ -185,6 +185,8 @@ Options optionsFromJson(const std::string& text) {
         [&](const Json& v) { o.stopAboveNs = unsignedOf(v, "stop_above_ns", INT64_MAX); }},
        {"classify_wrong", flag(o.classifyWrong)},
        {"in_series", flag(o.inSeries)},
+       {"probes_in_place", flag(o.probesInPlace)},
+       {"in_place", flag(o.inPlace)},
        {"tolerances",
         [&](const Json& v) {
           if (!v.is_array())
@@ -258,6 +260,7 @@ std::string toJson(const Result& r) {
                      {"code_from_cache", r.isCodeFromCache},
                      {"counters", counters},
                      {"counters_error", r.countersError},
+                     {"in_place_ns", r.inPlaceNs},
                      {"launches", r.launches},
                      {"launched_ns", r.launchedNs}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -94,6 +94,9 @@ public:
   void restoreAll();
   /// Restores what the recorded launch changed, and every site passed to suspect().
   void restoreChanged();
+  /// Puts other content where the recorded launch changed memory, in whole words. Returns false,
+  /// with nothing done, if that is more than `limit` bytes.
+  bool disturbChanged(uint64_t limit);
   /// Restores these bytes only.
   void restoreRanges(std::span<const SiteRange> ranges);
   /// Waits for the end of restoring, which may run asynchronously, in order with launches.

@@ -1,5 +1,6 @@
 // Room replay: MemoryImage, the part that works between launches.
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/core/base/error.h"
 #include "runtime/replay/memory_image.h"
@@ -11,6 +12,9 @@ namespace {
 
 /// How many zeros are kept on the device to copy from.
 constexpr uint64_t kZeroBytes = 1 << 20;
+/// A valid index and count, and a number of either kind that vanishes in sums of floating-point
+/// numbers.
+constexpr uint32_t kOtherWord = 1;
 
 } // namespace
 
@@ -93,6 +97,28 @@ void MemoryImage::restoreAll() {
     if (site.live != site.home)
       ranges.push_back({site.live, site.prologue, site.region.sizeBytes});
   device_.restore(ranges);
+}
+
+bool MemoryImage::disturbChanged(uint64_t limit) {
+  uint64_t total = 0;
+  for (const Site& site : sites_)
+    for (const artifact::ChangedRange& range : site.changed)
+      total += range.sizeBytes;
+  if (total > limit)
+    return false;
+  std::vector<std::byte> before, after;
+  for (const Site& site : sites_)
+    for (const auto& [begin, sizeBytes] : site.changed) {
+      before.resize(sizeBytes);
+      after.resize(sizeBytes);
+      readRecorded(site, begin, before);
+      readExpected(site, begin, after);
+      for (uint64_t i = 0; i + sizeof(kOtherWord) <= sizeBytes; i += sizeof(kOtherWord))
+        if (std::memcmp(&before[i], &after[i], sizeof(kOtherWord)) != 0)
+          std::memcpy(&before[i], &kOtherWord, sizeof(kOtherWord));
+      device_.copyToDevice(site.live + begin, before.data(), sizeBytes);
+    }
+  return true;
 }
 
 void MemoryImage::waitForRestore() {

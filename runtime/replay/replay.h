@@ -40,8 +40,9 @@ ToleranceRule parseToleranceRule(const std::string& text);
 /// Returns the text that parseToleranceRule() reads.
 std::string toText(const ToleranceRule& rule);
 
-/// How a configuration is measured. Memory is restored before every launch. With `confidence` 0
-/// exactly `iterations` launches are measured; otherwise as many as it takes (timing.h says how).
+/// How a configuration is measured. Memory is restored before every launch, unless `inPlace`. With
+/// `confidence` 0 exactly `iterations` launches are measured; otherwise as many as it takes
+/// (timing.h says how).
 struct Options {
   uint32_t iterations = 3;
   uint32_t warmup = 2;
@@ -61,6 +62,11 @@ struct Options {
   /// Queue measured launches of short kernels in a row, which keeps the device at work. Without
   /// `confidence` only.
   bool inSeries = false;
+  /// Instead of measuring, find out whether launches may be measured in place (Result::inPlaceNs).
+  bool probesInPlace = false;
+  /// Restore memory before the verified launch only: the others find what the one before left. For
+  /// kernels that do not read what they change.
+  bool inPlace = false;
   std::vector<ToleranceRule> tolerances = {};
   /// Hardware counters to read, by their names (device::Device::startCounters()): in launches of
   /// their own, after the measured ones.
@@ -148,8 +154,12 @@ struct Result {
   double uploadSeconds = 0;     ///< part of openSeconds: reserving and filling memory
   std::vector<std::pair<std::string, double>> counters; ///< those that were read
   std::string countersError; ///< why those that were asked for were not read
-  uint64_t launches = 0;     ///< number of launches, for any purpose
-  uint64_t launchedNs = 0;   ///< their total time
+  /// Times of launches on memory that was not restored, if Options::probesInPlace found that these
+  /// leave what others do, whatever is in the memory that they change; else empty. As many as
+  /// execNs has of launches on restored memory.
+  std::vector<uint64_t> inPlaceNs;
+  uint64_t launches = 0;   ///< number of launches, for any purpose
+  uint64_t launchedNs = 0; ///< their total time
 };
 
 std::string toJson(const Configuration& configuration);
@@ -162,7 +172,7 @@ Configuration configurationFromJson(const std::string& json);
 /// parseToleranceRule() reads, or objects {"region","type","kind","threshold","norm","nan"}),
 /// "want_ir", "want_assembly", "use_cache", "cold_cache", "confidence", "min_iterations",
 /// "max_iterations", "time_budget" (seconds), "stop_above_ns", "classify_wrong", "in_series",
-/// "counters" (list of names). All optional.
+/// "probes_in_place", "in_place", "counters" (list of names). All optional.
 /// \throws Error{InvalidArgument}
 Options optionsFromJson(const std::string& json);
 /// "exact", "within_tolerance", "nondeterministic", "unreproducible", "few_ulp", "wrong", "failed".

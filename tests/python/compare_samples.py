@@ -18,6 +18,7 @@ from typing_extensions import Self
 from mneme.compare import Case, CompareOptions, Comparison, Variant, run_comparison
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.measure.compile_pool import CompileAnswer
+from mneme.measure.measuring import Measuring
 from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration, ExperimentResult
 from mneme.recording.recorded_execution import RecordedExecution
 from record_samples import record_data
@@ -89,10 +90,14 @@ class Simulated:
     """How many of the replays other load disturbs."""
     has_equal_code: bool = False
     """Whether the code of all pipelines is the same."""
+    in_place: Sequence[str] = ()
+    """Pipelines whose launches need not be restored."""
     period: Sequence[float] = (1.0,)
     """What disturbs launches by turns."""
     launched: list[str] = field(default_factory=list)
     """Pipelines, in the order in which they were measured."""
+    measured: list[Measuring | None] = field(default_factory=list)
+    """How launches were measured, in the same order."""
     asked: list[tuple[int, str, int | None]] = field(default_factory=list)
     """Numbers of devices, record files and launches, in the same order."""
 
@@ -139,6 +144,7 @@ class Simulated:
         *,
         is_cold: bool = False,
         iterations: int | None = None,
+        measuring: Measuring | None = None,
     ) -> Callable[[], ExperimentResult]:
         def wait() -> ExperimentResult:
             if device in self.unavailable:
@@ -149,6 +155,7 @@ class Simulated:
             return result
 
         self.launched.append(config.passes)
+        self.measured.append(measuring)
         self.asked.append((device, Path(launch[0]).name, iterations))
         # A burst of load now and then, as on real machines.
         drift = 1.5 if self._random.random() < self.bursts else 1.0
@@ -158,12 +165,14 @@ class Simulated:
             round(1e5 * factor * drift * (1 + abs(self._random.gauss(0, self.noise))))
             for _ in range(5)
         ]
+        probes = measuring is not None and measuring.probes_in_place
         code = "same" if self.has_equal_code else config.passes
         failure = self.failures.get(config.passes)
         result = ExperimentResult(
             verified=True,
             executed=True,
             exec_time=times,
+            in_place_ns=times if probes and config.passes in self.in_place else [],
             iterations_used=5,
             result_class="exact",
             reg_usage=32,

@@ -10,10 +10,11 @@ import pytest
 
 import mneme.measure.suite_executor as room
 from compare_samples import Simulated, compared, make_cases, variant
-from mneme.compare.measuring import FEWEST_LAUNCHES, enough_launches
+from mneme.compare.measuring import FEWEST_LAUNCHES, enough_launches, takes_as_long_in_place
 from mneme.compare.turns import Turns
 from mneme.devices import DeviceLimits
 from mneme.errors import InvalidArgument
+from mneme.mneme_types import ExperimentResult
 
 VARIANTS = (variant("A", "a"), variant("B", "b"))
 
@@ -120,8 +121,50 @@ def test_the_turn_is_passed_on_before_results_are_there() -> None:
 
 
 def test_launches_of_a_device_take_as_long_as_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.monotonic", iter((1.0, 10.0, 14.0, 20.0)).__next__)
     turns = Turns()
-    monkeypatch.setattr("time.monotonic", iter((10.0, 14.0)).__next__)
-    assert turns.finish(3.0, 1.0) == (3.0, 7.0, 1.0)
+    assert turns.finish(3.0, 3.0) == (3.0, 7.0, 1.0)
     # This one was queued behind the other.
-    assert turns.finish(8.0, 1.5) == (10.0, 4.0, 0.5)
+    assert turns.finish(8.0, 3.5) == (10.0, 4.0, 0.5)
+    # For two seconds nothing was to be measured.
+    assert turns.finish(16.0, 6.0) == (16.0, 4.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("restored", "in_place", "expected"),
+    [
+        ([100, 101, 100, 103, 99], [95, 96, 95, 97, 98], True),
+        ([100, 101, 100, 103, 99], [60, 61, 60, 62, 60], False),
+        ([100, 101, 100, 103, 99], [], False),
+    ],
+)
+def test_a_launch_that_takes_as_long_on_its_own_output_need_not_be_restored(
+    restored: list[int], in_place: list[int], *, expected: bool
+) -> None:
+    result = ExperimentResult(verified=True, exec_time=[500, *restored], in_place_ns=in_place)
+    assert takes_as_long_in_place(result) == expected
+
+
+@pytest.mark.parametrize("options", [{}, {"restores_always": True}, {"is_cold": True}])
+def test_rounds_are_in_place_if_no_variant_needs_to_be_restored(
+    options: dict[str, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mneme.compare.measuring._CPU", "none")
+    simulated = Simulated(in_place=("a", "b"), factors={"b": 1.2}, bursts=0)
+    found = compared(make_cases(tmp_path, 2), VARIANTS, simulated, tmp_path / "r", **options)
+    assert {one.is_in_place for one in found.results} == {not options}
+    how = [(one.probes_in_place, one.in_place) for one in simulated.measured if one]
+    # Two launches, two variants: the rounds, and those that measure what differs again.
+    in_place = 0 if options else 2 * 2 * (found.rounds + 12)
+    assert how.count((True, False)) == (0 if options else 2 * 2)
+    assert how.count((False, True)) == in_place
+
+
+def test_one_variant_that_has_to_be_restored_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mneme.compare.measuring._CPU", "none")
+    simulated = Simulated(in_place=("a",))
+    found = compared(make_cases(tmp_path, 1), VARIANTS, simulated, tmp_path / "r")
+    assert not found.results[0].is_in_place
+    assert not any(one.in_place for one in simulated.measured if one)

@@ -42,6 +42,7 @@ ELSEWHERE = {
     "time_ci_ns": "median_low_ns and median_high_ns",
     "reg_usage": "registers, missing for 0",
     "shared_mem_usage": "shared_bytes, with dynamic shared memory",
+    "in_place_ns": "asked for by mneme compare only",
     "executed": "status",
     "failed": "status",
     "rounding": "failure",

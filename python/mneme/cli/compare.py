@@ -133,6 +133,15 @@ def compare(
             rich_help_panel=_MEASURING,
         ),
     ] = False,
+    always_restore: Annotated[
+        bool,
+        typer.Option(
+            "--always-restore",
+            help="Restore memory before every launch, even of kernels that do not read what they "
+            "change.",
+            rich_help_panel=_MEASURING,
+        ),
+    ] = False,
     compile_workers: Annotated[
         Optional[int],
         _number("--compile-workers", "Processes that compile (default: one per core)."),
@@ -226,6 +235,7 @@ def compare(
         compile_workers=compile_workers,
         compile_timeout=compile_timeout,
         is_cold=cold_l2,
+        restores_always=always_restore,
         false_discovery=percentage(fdr, "--fdr"),
         measures_equal=measure_equal,
         resume=resume,

@@ -9,37 +9,33 @@ from __future__ import annotations
 import json
 import math
 import random
+import statistics
 import time
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from mneme.compare.occupancy import occupancy
 from mneme.compare.results import SPENT, UNUSED, CaseResult, Outcome
 from mneme.compare.turns import Turns
-from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError, Unsupported
+from mneme.errors import BackendUnavailable, MnemeError
+from mneme.measure.measuring import Measuring
 from mneme.mneme_types import ExperimentResult
-from mneme.recording.configured import configured
 from mneme.session.rounds import Rounds
 from mneme.session.trials import Candidate, CompletedCandidate, classify_result, metric_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
-    from concurrent.futures import Future
 
-    from mneme.compare.cases import Case
     from mneme.compare.options import CompareOptions
-    from mneme.compare.variants import Variant
-    from mneme.measure.compile_pool import CompileAnswer
+    from mneme.compare.preparing import Executor, Prepared
     from mneme.mneme_types import ExperimentConfiguration
 
 __all__ = [
     "FEWEST_LAUNCHES",
-    "Executor",
-    "Prepared",
     "compare_again",
     "compare_case",
     "enough_launches",
-    "prepare",
+    "takes_as_long_in_place",
 ]
 
 FEWEST_LAUNCHES = 5
@@ -47,66 +43,12 @@ FEWEST_LAUNCHES = 5
 
 _METRIC = "median"
 _NS = 1e-9
+_CPU = "cpu"
+# How much longer or shorter launches may take on memory that was not restored.
+_SAME_TIME = 0.1
 # Launches of a short kernel in one round: as many as take about this long, but not too many.
 _ROUND_NS = 2e6
 _MOST_LAUNCHES = 50
-
-
-class Executor(Protocol):
-    """What compiles and replays: `SuiteExecutor`, or a stand-in with times of its own."""
-
-    def compile(
-        self, launch: tuple[str, str], config: ExperimentConfiguration, target: str
-    ) -> Future[CompileAnswer]:
-        """Compile a configuration into the cache."""
-
-    def submit(
-        self,
-        device: int,
-        launch: tuple[str, str],
-        config: ExperimentConfiguration,
-        *,
-        is_cold: bool = False,
-        iterations: int | None = None,
-    ) -> Callable[[], ExperimentResult]:
-        """Queue a replay; return a function that waits for its result."""
-
-    def idle_seconds(self, device: int) -> float:
-        """Return how long a device has waited for replays to do, in all."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Prepared:
-    """A launch whose variants are being compiled."""
-
-    case: Case
-    configs: dict[str, ExperimentConfiguration] = field(default_factory=dict)
-    """By variant."""
-    refused: dict[str, str] = field(default_factory=dict)
-    """Variants that this launch cannot have, with the reason."""
-    compiled: dict[str, Future[CompileAnswer]] = field(default_factory=dict)
-
-
-def prepare(
-    executor: Executor,
-    case: Case,
-    variants: Sequence[Variant],
-    target: str,
-    *,
-    is_compiled: bool = False,
-) -> Prepared:
-    """Start to compile the variants of a launch, unless that was done before."""
-    prepared = Prepared(case=case)
-    for variant in variants:
-        try:
-            config = configured(case.record, case.instance, variant.changes)
-        except (InvalidArgument, Unsupported) as error:
-            prepared.refused[variant.name] = str(error)
-            continue
-        prepared.configs[variant.name] = config
-        if not is_compiled:
-            prepared.compiled[variant.name] = executor.compile(case.launch, config, target)
-    return prepared
 
 
 def compare_case(  # noqa: PLR0913 - what a comparison depends on
@@ -151,6 +93,7 @@ def compare_case(  # noqa: PLR0913 - what a comparison depends on
         case=prepared.case.to_dict(),
         outcomes={name: one.outcomes[name] for name in names},
         device=one.device,
+        is_in_place=one.is_in_place,
         problem=problem or _problem(one.outcomes[names[0]]),
         seconds=seconds,
         spent=one.spent,
@@ -186,6 +129,7 @@ def compare_again(  # noqa: PLR0913 - what a comparison depends on
     turns = turns or Turns()
     one = _Measurement(executor, device, prepared, options, turns)
     one.outcomes.update(result.outcomes)
+    one.is_in_place = result.is_in_place
     try:
         with turns.taken():
             one.measure_again(names, rounds)
@@ -219,6 +163,18 @@ def enough_launches(times_ns: Sequence[float]) -> int:
     return max(FEWEST_LAUNCHES, min(enough, _MOST_LAUNCHES))
 
 
+def takes_as_long_in_place(result: ExperimentResult) -> bool:
+    """Whether launches leave the same on memory that was not restored, and take as long.
+
+    One that finds its own output there might have less to do.
+    """
+    times = result.in_place_ns
+    if not times or not result.verified:
+        return False
+    restored = statistics.median(result.exec_time[-len(times) :])
+    return abs(statistics.median(times) - restored) <= _SAME_TIME * restored
+
+
 class _Measurement:
     def __init__(
         self,
@@ -237,6 +193,7 @@ class _Measurement:
         self._statistics: dict[str, str] = {}
         self.outcomes: dict[str, Outcome] = {}
         self.device = ""
+        self.is_in_place = False
         self.compiled_at = 0.0
         self.spent = dict.fromkeys(SPENT, 0.0)
 
@@ -295,6 +252,7 @@ class _Measurement:
             self.outcomes[baseline].times_ns
         )
         firsts = [group[0] for group in groups.values()]
+        self.is_in_place = self._may_be_in_place([baseline, *firsts])
         compared = self._run(baseline, firsts, rounds, order="")
         self.outcomes[baseline] = replace(
             self.outcomes[baseline], times_ns=list(compared.baseline_ns)
@@ -311,6 +269,16 @@ class _Measurement:
                     times_ns=found.times_ns,
                     ratios=found.ratios,
                 )
+
+    def _may_be_in_place(self, names: Sequence[str]) -> bool:
+        """Whether no variant reads what it changes, so that memory need not be restored for it."""
+        if self._options.restores_always or self._options.is_cold or self.device == _CPU:
+            return False
+        how = Measuring(probes_in_place=True)
+        configs = [self._prepared.configs[name] for name in names]
+        waits = self._queue(configs, is_cold=False, measuring=how)
+        results = [wait() for wait in waits]
+        return all(takes_as_long_in_place(result) for result in results)
 
     def measure_again(self, names: Sequence[str], rounds: int) -> None:
         """Measure variants again beside the baseline, those with the same code once."""
@@ -385,13 +353,24 @@ class _Measurement:
         return (image or name, config.grid, config.block, config.shared_mem)
 
     def _queue(
-        self, configs: Sequence[ExperimentConfiguration], *, is_cold: bool
+        self,
+        configs: Sequence[ExperimentConfiguration],
+        *,
+        is_cold: bool,
+        measuring: Measuring | None = None,
     ) -> list[Callable[[], ExperimentResult]]:
         launch = self._prepared.case.launch
+        if self.is_in_place:
+            measuring = Measuring(in_series=True, in_place=True)
         return [
             self._noting(
                 self._executor.submit(
-                    self._number, launch, one, is_cold=is_cold, iterations=self._iterations
+                    self._number,
+                    launch,
+                    one,
+                    is_cold=is_cold,
+                    iterations=self._iterations,
+                    measuring=measuring,
                 )
             )
             for one in configs

@@ -59,6 +59,10 @@ class CompareOptions:
     false_discovery: float = 0.05
     """The part of differences called significant that may be none."""
 
+    restores_always: bool = False
+    """Whether memory is restored before each launch even where a kernel does not read what it
+    changes."""
+
     measures_equal: bool = False
     """Whether code that equals the baseline's is measured all the same."""
 
@@ -93,6 +97,7 @@ class CompareOptions:
             "warmup": self.warmup,
             "tolerances": [one.to_text() for one in self.tolerances],
             "is_cold": self.is_cold,
+            "restores_always": self.restores_always,
             "measures_equal": self.measures_equal,
             "devices": sorted(set(devices)),
         }

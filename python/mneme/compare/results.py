@@ -91,6 +91,8 @@ class CaseResult:
     """By the variants' names, the baseline first."""
     device: str = ""
     """Where it was measured."""
+    is_in_place: bool = False
+    """Whether memory was restored before the first of a variant's launches in a round only."""
     problem: str = ""
     """Why the launch cannot be compared; empty if it can."""
     seconds: float = 0.0
@@ -119,6 +121,7 @@ class CaseResult:
             case=dict(data["case"]),
             outcomes={key: Outcome.from_dict(one) for key, one in data["outcomes"].items()},
             device=str(data["device"]),
+            is_in_place=bool(data.get("is_in_place")),
             problem=str(data["problem"]),
             seconds=float(data["seconds"]),
             spent={key: float(one) for key, one in dict(data.get("spent") or {}).items()},

@@ -12,12 +12,10 @@ from mneme.code_texts import OWN_CODE
 from mneme.compare.findings import find
 from mneme.compare.measuring import (
     FEWEST_LAUNCHES,
-    Executor,
-    Prepared,
     compare_again,
     compare_case,
-    prepare,
 )
+from mneme.compare.preparing import Executor, Prepared, prepare
 from mneme.compare.statistics import CONFIRMING_ROUNDS, enough_rounds
 from mneme.compare.store import CompareStore
 from mneme.compare.summary import Comparison

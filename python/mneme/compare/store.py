@@ -34,6 +34,7 @@ _WORDS = {
     "warmup": "another number of launches before those",
     "tolerances": "other tolerances",
     "is_cold": "other caches",
+    "restores_always": "memory restored before other launches",
     "measures_equal": "another rule for equal code",
     "devices": "another device",
 }

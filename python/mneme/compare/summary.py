@@ -273,6 +273,7 @@ class Comparison:
                     **result.case,
                     "name": name,
                     "device": result.device,
+                    "in_place": result.is_in_place,
                     "problem": result.problem,
                     "variants": {
                         row.variant: row.to_dict() for row in self.rows if row.result is result

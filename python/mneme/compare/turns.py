@@ -25,7 +25,7 @@ class Turns:
         self._lock = threading.Lock()
         self._noting = threading.Lock()
         self._mine = threading.local()
-        self._free_since = 0.0
+        self._free_since = time.monotonic()
         self._idle_seconds = 0.0
 
     @contextmanager
@@ -53,10 +53,12 @@ class Turns:
 
         Returns:
             When the device was free for it, and the seconds since then: together, the launches of
-            a device take as long as the device does. How long it waited since the launch before.
+            a device take as long as the device does. How long it waited for replays in them.
         """
         now = time.monotonic()
         with self._noting:
-            start, self._free_since = max(began, self._free_since), now
-            idle, self._idle_seconds = idle_seconds - self._idle_seconds, idle_seconds
-        return start, now - start, idle
+            start = max(began, self._free_since)
+            before = start - self._free_since  # nobody had anything to measure
+            idle = idle_seconds - self._idle_seconds - before
+            self._free_since, self._idle_seconds = now, idle_seconds
+        return start, now - start, max(0.0, idle)

@@ -68,6 +68,14 @@ class Measuring:
     in_series: bool = False
     """Without `confidence`: queue launches of short kernels in a row, which keeps a GPU at work."""
 
+    probes_in_place: bool = False
+    """Instead of measuring, find out whether a kernel leaves the same on memory that was not
+    restored, whatever is where it writes: `ExperimentResult.in_place_ns`."""
+
+    in_place: bool = False
+    """Restore memory before the first launch only, which is verified. Only for kernels that do not
+    read what they change."""
+
     counters: tuple[str, ...] = ()
     """Hardware counters to read, in launches of their own behind the measured ones; each as
     `is_counter` says."""

@@ -193,7 +193,7 @@ class SuiteExecutor:
         self._loop.call_soon_threadsafe(self._pool.submit, request, future.set_result)
         return future
 
-    def submit(
+    def submit(  # noqa: PLR0913 - all that a replay depends on
         self,
         device: int,
         launch: Launch,
@@ -201,6 +201,7 @@ class SuiteExecutor:
         *,
         is_cold: bool = False,
         iterations: int | None = None,
+        measuring: Measuring | None = None,
     ) -> Callable[[], ExperimentResult]:
         """Queue a replay; return a function that waits for its result.
 
@@ -213,8 +214,9 @@ class SuiteExecutor:
             config: How it is compiled and launched.
             is_cold: Whether caches are cold before each launch.
             iterations: Measured launches; None: those of the options.
+            measuring: How launches are measured; None: as the options say.
         """
-        measuring = self._options.measuring
+        measuring = measuring or self._options.measuring
         options = options_text(
             iterations=iterations or self._options.iterations,
             warmup=self._options.warmup,
