@@ -46,9 +46,10 @@ std::string showLlvm() {
           RTLD_DL_LINKMAP);
   dladdr(reinterpret_cast<const void*>(&showLlvm), &ours);
   if (!map || !info.dli_fname || info.dli_fbase == ours.dli_fbase)
-    throw Error(ErrorCode::BackendUnavailable,
-                "this mneme cannot load pass plugins: it shares no LLVM with them; build mneme "
-                "with an LLVM that is a shared library");
+    throw Error(
+        ErrorCode::BackendUnavailable,
+        "this kernel compiler cannot load pass plugins: it holds an LLVM of its own; 'mneme "
+        "compiler add PREFIX' builds one that can, with an LLVM that is a shared library");
   dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
   const std::vector<std::string> names = listedIn(map, DT_SONAME);
   return names.empty() ? "" : names.front();

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
-from cmake_parts import BUILD, ROOT, build, configure, run_here
+from cmake_parts import BUILD, ROOT, build, configure, run_command, run_here
 
 pytest_plugins = ["cmake_fixtures"]
 EXAMPLE = ROOT / "examples" / "pass_plugin"
@@ -80,6 +81,40 @@ def test_plugin_for_another_llvm_is_refused_with_both_versions(tmp_path: Path) -
     assert done.returncode == 6
     assert f"pass plugin '{plugin}': it is built for LLVM 7." in done.stderr
     assert "build it with the headers of LLVM" in done.stderr
+
+
+def configured_with(tmp_path: Path, change: str, *options: str) -> str:
+    """Configure the example with a package like a wheel's, and return what CMake said."""
+    package = tmp_path / "mneme" / "lib" / "cmake" / "mneme"
+    package.parent.mkdir(parents=True)
+    shutil.copytree(BUILD / "lib" / "cmake" / "mneme", package)
+    for one in (BUILD / "lib").glob("*.so"):
+        (package.parents[1] / one.name).symlink_to(one)
+    for name in ("bin", "include"):
+        (tmp_path / "mneme" / name).symlink_to(BUILD / name)
+    config = package / "mnemeConfig.cmake"
+    config.write_text(re.sub(*change.split("=>"), config.read_text()))
+    done = run_command(
+        *("cmake", "-S", EXAMPLE, "-B", tmp_path / "b", f"-Dmneme_DIR={package}", *options)
+    )
+    return " ".join((done.stdout + done.stderr).split())
+
+
+@pytest.mark.compile
+@pytest.mark.slow
+def test_a_mneme_that_loads_no_plugins_says_what_does(tmp_path: Path) -> None:
+    said = configured_with(tmp_path, "LOADS_PASS_PLUGINS ON=>LOADS_PASS_PLUGINS OFF")
+    assert "holds an LLVM of its own and loads no plugins into it" in said
+    assert "mneme compiler add /" in said
+    assert (tmp_path / "b" / "relax_math_built_for.cpp").is_file()
+
+
+@pytest.mark.compile
+@pytest.mark.slow
+def test_what_to_install_is_said_where_there_is_no_such_llvm(tmp_path: Path) -> None:
+    said = configured_with(tmp_path, r"LLVM_MAJOR \d+=>LLVM_MAJOR 7")
+    assert "no development files of LLVM 7 were found" in said
+    assert "install llvm-7-dev (apt.llvm.org)" in said
 
 
 @pytest.mark.compile
