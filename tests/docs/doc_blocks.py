@@ -42,7 +42,7 @@ REASONS = {
     "needs an AMD GPU": "tests/integration/test_hip_device.py does the same on a stand-in for one",
     "needs Spack": "tests/python/test_spack.py runs it where Spack is installed",
     "needs the framework": "tests/cmake/test_whole_project.py and the page's stand-ins build the same way",
-    "needs a gain": "what is deployed depends on the machine; tests/frontends/test_deployed.py does the same",
+    "needs a gain": "it depends on the machine; test_deployed.py and test_optimize_programs.py do the same",
     "builds mneme": "tests/python/test_wheel.py builds it where asked to",
     "needs hipcc": "tests/cmake/test_hip_builds.py runs make with mneme-hipcc",
     "needs a project for nvcc": "tests/cmake/test_nvcc.py runs make and CMake with mneme-nvcc",
