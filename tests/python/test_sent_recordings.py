@@ -114,6 +114,28 @@ def test_of_files_that_launches_share_parts_are_sent(tmp_path: Path) -> None:
     assert any(small.files[one].bytes < small.files[one].size // 8 for one in shared)
 
 
+def test_a_trimmed_launch_is_sent_without_what_it_does_not_read(tmp_path: Path) -> None:
+    """Memory that is there but not read goes with a launch, since kernels can compute addresses."""
+    folder, small = tmp_path / "recording", tmp_path / "small"
+    (tmp_path / "a.cu").write_text(TWO_KERNELS.replace("  cudaFree(a);\n", ""))
+    program = tmp_path / "app"
+    compiler = PROGRAM.parents[1] / "bin" / "mneme-cxx"
+    subprocess.run([compiler, "-O1", tmp_path / "a.cu", "-o", program], check=True)
+    for line in (
+        ("record", "-rdb", folder, *CPU, "--", program),
+        ("trim", folder, "small", "-o", small, "--keep-grid", *CPU),
+    ):
+        done = mneme(*line)
+        assert done.returncode == 0, done.stderr
+
+    def sent(recording: Path) -> int:
+        (record,) = (one for one in Recording(recording).values() if "small" in one.kernel_name)
+        return pack(record.path, next(iter(record))).bytes
+
+    assert sent(folder) > 16 << 20
+    assert sent(small) < 64 << 10
+
+
 def test_damaged_pieces_are_refused(recording: Path, tmp_path: Path) -> None:
     record = find_record(recording)
     package = pack(record.path, next(iter(record)))
