@@ -356,6 +356,8 @@ def test_a_launcher_around_it_is_refused(tmp_path: Path) -> None:
         (["./not-there"], 4, "the program './not-there' is not found"),
         (["/bin/false"], 3, "the program as built fails: it ended with exit code 1"),
         (["/bin/sh", "-c", "exit 7"], 3, "mneme optimize -- sh -c './app; test $? -eq 7'"),
+        (["/bin/false", "-n", "4"], 3, "sh -c '/bin/false -n 4; test $? -eq 1'"),
+        (["/bin/sh", "-c", "echo 'sum: 7'; echo ===; exit 1"], 3, "exit code 1: sum: 7; if it"),
         (["/bin/true"], 1, "no launch of a kernel was seen: it launches none on this device"),
         (["/bin/true"], 1, "is not built with add_mneme() or the compiler wrappers"),
         (["/bin/sh", "-c", "kill -SEGV $$"], 3, "it ended with SIGSEGV"),

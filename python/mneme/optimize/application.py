@@ -129,7 +129,10 @@ def _how(code: int) -> str:
 
 def _last_words(run: Run) -> str:
     text = (run.error or run.output)[-_TAIL:].decode(errors="replace").strip()
-    return f": {text.splitlines()[-1]}" if text else ""
+    lines = text.splitlines()
+    # Not the rule below a table.
+    words = next((one for one in reversed(lines) if any(map(str.isalnum, one))), text)
+    return f": {words.strip()}" if text else ""
 
 
 class Application:
@@ -163,6 +166,11 @@ class Application:
     def program(self) -> str:
         """The program as the user named it."""
         return self._command[0]
+
+    @property
+    def command(self) -> Sequence[str]:
+        """The program and its arguments."""
+        return self._command
 
     @property
     def device(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ __all__ = ["AsBuilt", "note_share", "observe", "unread_input"]
 _RUNS = 2
 # A budget of this many runs is enough for a search and for the proof.
 _ENOUGH_RUNS = 20
+# A command that messages repeat, in characters.
+_LONGEST_COMMAND = 120
 # Measuring kernels slows a program down. Below this factor, the same runs give its time and that of
 # its kernels.
 _SLOWED_LITTLE = 1.02
@@ -79,9 +82,8 @@ def observe(
         )
     if runs[0].code != 0:
         why = failure_of(runs[0], replace(runs[0], code=0))
-        told = (
-            f" ({sentence})" if (sentence := unread_input()) else _where_it_is_usual(runs[0].code)
-        )
+        sentence = unread_input()
+        told = f" ({sentence})" if sentence else _where_it_is_usual(application, runs[0].code)
         raise InvalidArgument(f"the program as built fails: {why}{told}")
     if runs[0].seconds > longest:
         enough = math.ceil(_ENOUGH_RUNS * runs[0].seconds)
@@ -119,10 +121,13 @@ def unread_input() -> str:
     )
 
 
-def _where_it_is_usual(code: int) -> str:
+def _where_it_is_usual(application: Application, code: int) -> str:
     if code < 0:
         return ""
-    return f"; if it always ends so: mneme optimize -- sh -c './app; test $? -eq {code}'"
+    command = shlex.join(application.command)
+    if "'" in command or len(command) > _LONGEST_COMMAND:
+        command = "./app"
+    return f"; if it always ends so: mneme optimize -- sh -c '{command}; test $? -eq {code}'"
 
 
 def note_share(built: AsBuilt, result: OptimizeResult, listener: OptimizeListener) -> None:
