@@ -39,6 +39,12 @@ void normalizeAttributes(Function& function) {
   for (const Attribute& attribute : function.getAttributes().getFnAttrs())
     if (attribute.isStringAttribute())
       mask.addAttribute(attribute.getKindAsString());
+  // What an optimiser has inferred does not hold for code that reads the context and calls
+  // services.
+  if (!function.isDeclaration())
+    for (auto kind :
+         {Attribute::Memory, Attribute::NoSync, Attribute::Speculatable, Attribute::WillReturn})
+      mask.addAttribute(kind);
   function.removeFnAttrs(mask);
   function.setDoesNotThrow();
 }
@@ -49,6 +55,8 @@ void normalizeInstruction(Instruction& instruction) {
     call->removeFnAttr(Attribute::Convergent);
     call->removeFnAttr(Attribute::NoInline);
     call->removeFnAttr(Attribute::AlwaysInline);
+    if (const Function* callee = call->getCalledFunction(); callee && !callee->isDeclaration())
+      call->removeFnAttr(Attribute::Memory);
   }
   // Licences to contract or reassociate would make results depend on the pipeline.
   if (isa<FPMathOperator>(instruction)) {
