@@ -11,8 +11,6 @@ using namespace test;
 
 namespace {
 
-std::string amdgcn(const char* file) { return kernelText(std::string("amdgcn/") + file); }
-
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
@@ -48,7 +46,7 @@ template <typename Work> std::string printed(Work work) {
 } // namespace
 
 TEST_CASE("an AMDGCN kernel without communication is a loop, vectorised at O3") {
-  const std::string text = amdgcn("basics.ll");
+  const std::string text = compiledKernels("basics");
   CHECK(compileText(text, "vectorAdd", "default<O3>").isLoop());
   const std::string ir = vectorisedIr(text, "vectorAdd");
   CHECK(ir.find("fadd <") != std::string::npos);
@@ -57,7 +55,7 @@ TEST_CASE("an AMDGCN kernel without communication is a loop, vectorised at O3") 
 
 TEST_CASE("AMDGCN: sums are the same under every pipeline") {
   for (const char* passes : kPipelines) {
-    Compiled compiled = compileText(amdgcn("basics.ll"), "vectorAdd", passes);
+    Compiled compiled = compileText(compiledKernels("basics"), "vectorAdd", passes);
     std::vector<float> a(3 * 96, 1.5f), b(a), c(a.size(), -1.0f);
     std::iota(b.begin(), b.end(), 0.25f);
     int count = 250;
@@ -70,8 +68,9 @@ TEST_CASE("AMDGCN: sums are the same under every pipeline") {
 
 TEST_CASE("AMDGCN: launch dimensions come by every way the compiler and its libraries know") {
   for (const char* version : {"500", "600"}) {
-    std::string text = replaced(amdgcn("basics.ll"), "\"amdhsa_code_object_version\", i32 500",
-                                std::string("\"amdhsa_code_object_version\", i32 ") + version);
+    std::string text =
+        replaced(compiledKernels("basics"), "\"amdhsa_code_object_version\", i32 500",
+                 std::string("\"amdhsa_code_object_version\", i32 ") + version);
     Compiled compiled = compileText(text, "dimensions");
     mneme::device::LaunchShape shape;
     for (unsigned axis = 0; axis < 3; ++axis) {
@@ -105,7 +104,7 @@ TEST_CASE("AMDGCN: structs passed by reference are each thread's own") {
     double last;
   } settings{3, {1, 2, 3, 4}, 0.5};
   for (const char* passes : {"default<O0>", "default<O2>"}) {
-    Compiled compiled = compileText(amdgcn("basics.ll"), "byValue", passes);
+    Compiled compiled = compileText(compiledKernels("basics"), "byValue", passes);
     std::vector<double> out(8);
     void* pointer = out.data();
     launch(compiled, 1, 8, {&settings, &pointer});
@@ -117,7 +116,7 @@ TEST_CASE("AMDGCN: structs passed by reference are each thread's own") {
 }
 
 TEST_CASE("AMDGCN: device variables and constants live behind slots") {
-  Compiled compiled = compileText(amdgcn("basics.ll"), "variables");
+  Compiled compiled = compileText(compiledKernels("basics"), "variables");
   REQUIRE(compiled.header().globalCount == 3);
   CHECK(compiled.header().relocationCount == 1);
   auto storage = bindGlobals(compiled);
@@ -138,7 +137,7 @@ TEST_CASE("AMDGCN: device variables and constants live behind slots") {
 TEST_CASE("AMDGCN: integer instructions") {
   const std::vector<uint32_t> a = {0x12345678, 0xff00ff80, 0x80000001, 7};
   const std::vector<uint32_t> b = {0x0804, 0x1f03, 0x0021, 0x2063};
-  Compiled compiled = compileText(amdgcn("basics.ll"), "integers");
+  Compiled compiled = compileText(compiledKernels("basics"), "integers");
   std::vector<uint32_t> out(16 * a.size());
   const void* pointers[] = {a.data(), b.data(), out.data()};
   launch(compiled, 1, uint32_t(a.size()), {&pointers[0], &pointers[1], &pointers[2]});
@@ -175,7 +174,7 @@ TEST_CASE("AMDGCN: integer instructions") {
 
 TEST_CASE("AMDGCN: device math is the host's") {
   for (const char* passes : {"default<O0>", "default<O3>"}) {
-    Compiled compiled = compileText(amdgcn("library.ll"), "math", passes);
+    Compiled compiled = compileText(compiledKernels("library"), "math", passes);
     CHECK(compiled.header().globalCount == 0); // the libraries' settings are not variables
     const std::vector<float> in = {0.5f, 1.75f, 3.1415f, 100.25f, 1e-3f, 2.5f, 7.0f};
     std::vector<double> out(24 * in.size());
@@ -221,7 +220,7 @@ TEST_CASE("AMDGCN: device math is the host's") {
 }
 
 TEST_CASE("AMDGCN: integer powers hold exponents a float does not") {
-  Compiled compiled = compileText(amdgcn("library.ll"), "integerPower");
+  Compiled compiled = compileText(compiledKernels("library"), "integerPower");
   std::vector<float> bases{-1, -1, 1.5f, 2, -2}, out(5);
   std::vector<int> exponents{16777217, 16777216, 3, -2, 5};
   void* pointers[] = {bases.data(), exponents.data(), out.data()};
@@ -230,8 +229,8 @@ TEST_CASE("AMDGCN: integer powers hold exponents a float does not") {
 }
 
 TEST_CASE("AMDGCN: denormals are flushed where the program was compiled to") {
-  Compiled compiled =
-      compileText(amdgcn("library.ll"), "math", "default<O2>", R"({"flush_denormals": true})");
+  Compiled compiled = compileText(compiledKernels("library"), "math", "default<O2>",
+                                  R"({"flush_denormals": true})");
   float x = 6.0f;
   std::vector<double> out(24);
   void* pointers[] = {&x, out.data()};
@@ -240,7 +239,7 @@ TEST_CASE("AMDGCN: denormals are flushed where the program was compiled to") {
 }
 
 TEST_CASE("AMDGCN: printf in pieces prints once, with every argument") {
-  Compiled compiled = compileText(amdgcn("library.ll"), "prints");
+  Compiled compiled = compileText(compiledKernels("library"), "prints");
   int value = -7;
   double number = 3.14159;
   CHECK(printed([&] { launch(compiled, 1, 2, {&value, &number}); }) ==
@@ -248,7 +247,8 @@ TEST_CASE("AMDGCN: printf in pieces prints once, with every argument") {
 }
 
 TEST_CASE("AMDGCN: dimensions a request fixes are constants") {
-  mneme::compile::Request request = requestOf(amdgcn("basics.ll"), "vectorAdd", "default<O2>");
+  mneme::compile::Request request =
+      requestOf(compiledKernels("basics"), "vectorAdd", "default<O2>");
   request.specializeDims = true;
   request.block[0] = 48;
   const std::string ir = mneme::compile::compile(request).ir;
@@ -259,22 +259,22 @@ TEST_CASE("AMDGCN: assert and trap end the launch with what they say") {
   using mneme::device::cpu::FaultKind;
   int value = 4;
   void* pointer = &value;
-  Compiled asserting = compileText(amdgcn("library.ll"), "asserts");
+  Compiled asserting = compileText(compiledKernels("library"), "asserts");
   CHECK(faultOf(asserting, {&pointer}, FaultKind::Assert).find("*value == 3") != std::string::npos);
-  Compiled trapping = compileText(amdgcn("library.ll"), "traps");
+  Compiled trapping = compileText(compiledKernels("library"), "traps");
   CHECK(faultOf(trapping, {&pointer}, FaultKind::Trap).find("traps") != std::string::npos);
   value = 3;
   launch(asserting, 1, 1, {&pointer});
 }
 
 TEST_CASE("AMDGCN: the device heap, and assembly that only holds values in place") {
-  Compiled compiled = compileText(amdgcn("library.ll"), "heap");
+  Compiled compiled = compileText(compiledKernels("library"), "heap");
   std::vector<uint64_t> out(10);
   void* pointer = out.data();
   launch(compiled, 1, 10, {&pointer});
   for (size_t t = 0; t < out.size(); ++t)
     CHECK(out[t] == 42 + t);
-  Compiled holding = compileText(amdgcn("library.ll"), "assembly");
+  Compiled holding = compileText(compiledKernels("library"), "assembly");
   uint32_t value = 8;
   pointer = &value;
   launch(holding, 1, 1, {&pointer});
@@ -282,7 +282,7 @@ TEST_CASE("AMDGCN: the device heap, and assembly that only holds values in place
 }
 
 TEST_CASE("AMDGCN: what the CPU device cannot execute is named") {
-  const std::string text = amdgcn("library.ll");
+  const std::string text = compiledKernels("library");
   CHECK(compileError(text, "matrix").find("'llvm.amdgcn.mfma.f32.4x4x1f32'") != std::string::npos);
   CHECK(compileError(text, "instruction").find("'v_mov_b32 $0, 7'") != std::string::npos);
   CHECK(compileError("target triple = \"amdgcn-amd-amdhsa\"\n"

@@ -7,11 +7,9 @@ using namespace test;
 
 namespace {
 
-std::string amdgcn(const char* file) { return kernelText(std::string("amdgcn/") + file); }
-
 /// As compiled for a device whose waves have that many lanes.
-std::string waves(unsigned lanes, const char* file = "waves.ll") {
-  std::string text = amdgcn(file);
+std::string waves(unsigned lanes, const char* file = "waves") {
+  std::string text = compiledKernels(file);
   const std::string feature = "+wavefrontsize";
   for (size_t at = 0; (at = text.find(feature, at)) != std::string::npos; at += feature.size())
     text.replace(at + feature.size(), 2, std::to_string(lanes));
@@ -29,7 +27,7 @@ uint64_t power3(unsigned rounds, const std::vector<uint64_t>& together) {
 
 TEST_CASE("AMDGCN: a reduction in shared memory runs in phases") {
   for (const char* passes : kPipelines) {
-    Compiled compiled = compileText(amdgcn("waves.ll"), "reduction", passes);
+    Compiled compiled = compileText(compiledKernels("waves"), "reduction", passes);
     CHECK(compiled.isLoop());
     CHECK(compiled.header().staticSharedBytes == 1024);
     std::vector<float> in(4 * 256), out(4);
@@ -42,7 +40,7 @@ TEST_CASE("AMDGCN: a reduction in shared memory runs in phases") {
 }
 
 TEST_CASE("AMDGCN: dynamic shared memory lies behind the static one") {
-  Compiled compiled = compileText(amdgcn("waves.ll"), "dynamicShared");
+  Compiled compiled = compileText(compiledKernels("waves"), "dynamicShared");
   std::vector<uint32_t> out(100);
   void* pointer = out.data();
   launch(compiled, 1, 100, {&pointer}, 400);
@@ -119,11 +117,11 @@ TEST_CASE("AMDGCN: lanes of different iterations are not together") {
       CAPTURE(std::string(passes));
       std::vector<uint64_t> out(threads), expected(threads);
       void* pointer = out.data();
-      Compiled compiled = compileText(waves(size, "divergence.ll"), "alternating", passes);
+      Compiled compiled = compileText(waves(size, "divergence"), "alternating", passes);
       launch(compiled, 1, threads, {&pointer, &rounds});
       CHECK(out == std::vector<uint64_t>(threads, (100 * 100 + 100 + 1) * size / 2));
 
-      Compiled nested = compileText(waves(size, "divergence.ll"), "nested", passes);
+      Compiled nested = compileText(waves(size, "divergence"), "nested", passes);
       launch(nested, 1, threads, {&pointer, &rounds});
       for (uint32_t first = 0; first < threads; first += size)
         for (uint32_t round = 0; round < rounds; ++round) {
@@ -148,7 +146,7 @@ TEST_CASE("AMDGCN: lanes of different iterations are not together") {
 TEST_CASE("AMDGCN: lanes in different functions reached by pointers are not together") {
   for (const char* passes : kPipelines) {
     CAPTURE(std::string(passes));
-    Compiled compiled = compileText(waves(64, "divergence.ll"), "byPointer", passes);
+    Compiled compiled = compileText(waves(64, "divergence"), "byPointer", passes);
     const auto storage = bindGlobals(compiled);
     uint32_t rounds = 6; // of which lanes take part in two or four
     std::vector<uint64_t> out(64);
@@ -163,7 +161,7 @@ TEST_CASE("AMDGCN: lanes in different functions reached by pointers are not toge
 }
 
 TEST_CASE("AMDGCN: atomics in global and shared memory, of every scope") {
-  Compiled compiled = compileText(amdgcn("waves.ll"), "atomics");
+  Compiled compiled = compileText(compiledKernels("waves"), "atomics");
   std::vector<uint32_t> counts(2);
   float sum = 0;
   uint32_t oldest = 0;
@@ -212,18 +210,18 @@ void checkGridWide(const std::string& text) {
 }
 
 TEST_CASE("AMDGCN: threads of a block and of the grid are counted and wait for each other") {
-  Compiled counting = compileText(amdgcn("waves.ll"), "blockCount");
+  Compiled counting = compileText(compiledKernels("waves"), "blockCount");
   std::vector<int> counts(90);
   void* pointer = counts.data();
   launch(counting, 1, 90, {&pointer});
   for (int count : counts)
     CHECK(count == 23);
 
-  checkGridWide(amdgcn("waves.ll"));
+  checkGridWide(compiledKernels("waves"));
 }
 
 TEST_CASE("AMDGCN: blocks wait for each other where the library's barrier is compiled in") {
-  std::string text = amdgcn("waves.ll");
+  std::string text = compiledKernels("waves");
   const std::string declaration = "declare hidden void @__ockl_grid_sync()";
   const size_t at = text.find(declaration);
   REQUIRE(at != std::string::npos);
@@ -234,7 +232,7 @@ TEST_CASE("AMDGCN: blocks wait for each other where the library's barrier is com
 }
 
 TEST_CASE("AMDGCN: library functions keep the bodies in which an optimizer left parameters out") {
-  const std::string text = amdgcn("waves.ll") + R"(
+  const std::string text = compiledKernels("waves") + R"(
 define internal i64 @__ockl_get_num_groups() noinline {
   ret i64 7
 }

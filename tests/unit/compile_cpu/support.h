@@ -59,6 +59,11 @@ inline std::string kernelText(const std::string& file) {
   return mneme::readTextFile(std::string(KERNEL_DIR) + "/" + file);
 }
 
+/// IR that the build makes of a source in `kernels`.
+inline std::string compiledKernels(const std::string& name) {
+  return mneme::readTextFile(std::string(COMPILED_KERNEL_DIR) + "/" + name + ".ll");
+}
+
 /// The message of the error that compiling gives; empty if it compiles.
 inline std::string compileError(const std::string& text, const std::string& kernel) {
   try {

@@ -36,7 +36,7 @@ Outcome execute(const Compiled& compiled, const Shape& shape, int number, uint32
 }
 
 const std::string& text() {
-  static const std::string kernels = kernelText("warp_rounds.ll");
+  static const std::string kernels = compiledKernels("warp_rounds");
   return kernels;
 }
 

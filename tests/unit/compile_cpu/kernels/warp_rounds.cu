@@ -1,8 +1,5 @@
 // Kernels whose lanes meet, for warp_rounds_test.cpp: shuffles and votes in every form, lanes that
-// go different ways or end. warp_rounds.ll is made of it:
-//   clang++ -O1 -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib -S
-//   -emit-llvm
-// and stripped of attributes and metadata.
+// go different ways or end.
 // All of them are kernel(const int* in, int* out, int number) with an element for each thread.
 #define global __attribute__((global)) void
 #define device __attribute__((device)) inline

@@ -1,9 +1,5 @@
 // What the kernels of this directory need of HIP's headers. Nothing but the compiler's builtins and
-// declarations of the device libraries, so the IR beside them holds our own code only.
-//
-// The .ll files are what the pass plugin sees, raw IR before any optimisation:
-//   clang++-19 -x hip --offload-arch=gfx90a --offload-device-only -nogpulib -nogpuinc -O2 \
-//     -mcode-object-version=5 -Xclang -disable-llvm-passes -S -emit-llvm <name>.hip -o <name>.ll
+// declarations of the device libraries, so their IR holds our own code only.
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
