@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/StringExtras.h>
+#include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Metadata.h>
@@ -136,6 +137,10 @@ std::string withoutUniqueSuffix(llvm::StringRef name) {
       name = name.take_front(position);
   }
   return name.str();
+}
+
+std::string readableName(llvm::StringRef kernel) {
+  return kernel.empty() ? std::string() : llvm::demangle(withoutUniqueSuffix(kernel));
 }
 
 } // namespace mneme::passes

@@ -53,4 +53,7 @@ std::string validIdentifier(llvm::StringRef name);
 /// source file.
 std::string withoutUniqueSuffix(llvm::StringRef name);
 
+/// Returns the demangled name of a kernel, without unique suffixes.
+std::string readableName(llvm::StringRef kernel);
+
 } // namespace mneme::passes

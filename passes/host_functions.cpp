@@ -13,6 +13,7 @@
 #include "passes/lambdas.h"
 #include "passes/module_blob.h"
 #include "passes/route_launches.h"
+#include "passes/shielded.h"
 #include "passes/warning.h"
 #include "runtime/compiler/ir/closure_content.h"
 #include "runtime/core/abi/blob_format.h"

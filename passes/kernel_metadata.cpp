@@ -4,7 +4,6 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringSet.h>
 #include <llvm/Config/llvm-config.h>
-#include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/InstIterator.h>
@@ -19,8 +18,8 @@
 
 #include "passes/device_module.h"
 #include "passes/lambdas.h"
-#include "passes/module_blob.h"
 #include "passes/shared_helpers.h"
+#include "passes/shielded.h"
 #include "passes/struct_fields.h"
 #include "passes/unrecorded_reads.h"
 #include "passes/unset_locals.h"
@@ -412,10 +411,6 @@ std::vector<std::string> ownFunctions(const Closure& closure, const llvm::Module
 }
 
 bool hasMinBlocks(const llvm::Function& kernel) { return minBlocks(kernel) != 0; }
-
-std::string readableName(llvm::StringRef kernel) {
-  return kernel.empty() ? std::string() : llvm::demangle(withoutUniqueSuffix(kernel));
-}
 
 llvm::json::Object describeClosure(const Closure& closure, const CodeIdentity& identity,
                                    const llvm::Module& original, const BuildFacts& build) {

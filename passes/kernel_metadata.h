@@ -29,7 +29,4 @@ std::vector<std::string> ownFunctions(const Closure& closure, const llvm::Module
 /// Returns whether the source sets a minimum number of blocks per multiprocessor.
 bool hasMinBlocks(const llvm::Function& kernel);
 
-/// Returns the demangled name of a kernel, without unique suffixes.
-std::string readableName(llvm::StringRef kernel);
-
 } // namespace mneme::passes

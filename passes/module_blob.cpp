@@ -1,7 +1,6 @@
 #include "passes/module_blob.h"
 
 #include <llvm/ADT/StringRef.h>
-#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/Support/Compression.h>
 #include <llvm/Support/MemoryBufferRef.h>
 #include <llvm/Support/raw_ostream.h>
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "passes/kernel_metadata.h"
+#include "passes/shielded.h"
 #include "passes/static_hash.h"
 #include "runtime/core/abi/blob_format.h"
 
@@ -23,14 +23,6 @@ void appendText(llvm::SmallVectorImpl<char>& bytes, llvm::StringRef text) {
 }
 
 } // namespace
-
-llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module& module) {
-  llvm::SmallVector<char, 0> bitcode;
-  llvm::BitcodeWriter writer(bitcode);
-  writer.writeModule(module);
-  writer.writeStrtab();
-  return bitcode;
-}
 
 Blob packBlob(llvm::StringRef bitcode, llvm::json::Object metadata, uint64_t staticHash) {
   std::string text;
@@ -63,7 +55,7 @@ Blob makeBlob(const Closure& closure, const llvm::Module& original, const BuildF
             "(-DLLVM_ENABLE_ZSTD=ON)";
     return {};
   }
-  const llvm::SmallVector<char, 0> bitcode = bitcodeOf(*closure.module);
+  const Bitcode bitcode = bitcodeOf(*closure.module);
   const llvm::StringRef raw(bitcode.data(), bitcode.size());
   const CodeIdentity identity =
       identify(llvm::MemoryBufferRef(raw, "mneme closure"), closure.kernel, error);

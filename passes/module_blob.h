@@ -19,9 +19,6 @@ struct Blob {
   size_t bitcodeOffset = 0; ///< of the compressed bitcode, which extends to the end of `bytes`
 };
 
-/// Returns the module's bitcode.
-llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module& module);
-
 /// Assembles a blob. The compiler's LLVM must have zstd.
 Blob packBlob(llvm::StringRef bitcode, llvm::json::Object metadata, uint64_t staticHash);
 

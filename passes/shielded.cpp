@@ -1,6 +1,7 @@
 #include "passes/shielded.h"
 
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LLVMContext.h>
@@ -55,6 +56,14 @@ std::string perform(llvm::LLVMContext& context, const Bitcode& code, ShieldedWor
 }
 
 } // namespace
+
+Bitcode bitcodeOf(const llvm::Module& module) {
+  Bitcode bitcode;
+  llvm::BitcodeWriter writer(bitcode);
+  writer.writeModule(module);
+  writer.writeStrtab();
+  return bitcode;
+}
 
 std::string runShielded(const Bitcode& code, ShieldedWork work) {
   auto context = std::make_unique<llvm::LLVMContext>();

@@ -14,6 +14,9 @@ namespace mneme::passes {
 
 using Bitcode = llvm::SmallVector<char, 0>;
 
+/// Returns the module's bitcode.
+Bitcode bitcodeOf(const llvm::Module& module);
+
 /// Work on a module that has its own context. Returns "" or a description of the failure.
 using ShieldedWork = llvm::function_ref<std::string(llvm::Module&, llvm::TargetMachine&)>;
 

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "passes/kernel_metadata.h"
+#include "passes/device_module.h"
 
 namespace mneme::passes {
 namespace {

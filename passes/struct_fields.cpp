@@ -5,7 +5,6 @@
 #include <llvm/IR/Instructions.h>
 
 #include "passes/member_names.h"
-#include "passes/module_blob.h"
 #include "passes/shielded.h"
 #include "passes/value_kinds.h"
 #include "runtime/compiler/ir/struct_reads.h"

@@ -16,7 +16,6 @@
 #include "passes/device_module.h"
 #include "passes/filled_by_loops.h"
 #include "passes/local_lifetime.h"
-#include "passes/module_blob.h"
 #include "passes/shielded.h"
 #include "passes/unset_flow.h"
 #include "passes/value_bytes.h"

@@ -7,7 +7,6 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include "passes/device_module.h"
-#include "passes/kernel_metadata.h"
 #include "passes/local_lifetime.h"
 #include "passes/unset_trial.h"
 

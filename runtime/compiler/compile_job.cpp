@@ -10,6 +10,7 @@
 #include "runtime/compiler/amd/object_version.h"
 #include "runtime/compiler/amd/target_id.h"
 #include "runtime/compiler/assembler/ptx_version.h"
+#include "runtime/compiler/assembler/remembering.h"
 #include "runtime/compiler/ir/compat.h"
 #include "runtime/compiler/ir/function_cells.h"
 #include "runtime/compiler/ir/line_directives.h"

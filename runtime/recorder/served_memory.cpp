@@ -1,16 +1,13 @@
 #include "runtime/recorder/served_memory.h"
 
-#include <atomic>
-
 #include "runtime/core/base/sentence.h"
+#include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/session.h"
 
 namespace mneme::record {
 namespace {
 
 using artifact::RegionKind;
-
-std::atomic<int> captures{0};
 
 unsigned currentDevice(const Session& session) {
   return static_cast<unsigned>(session.backend().currentDevice());
@@ -98,8 +95,6 @@ bool isOfKind(const Allocation& allocation, FreeKind kind) {
 bool isCapturingGraph(Backend& backend, void* stream) noexcept {
   return stream && backend.capturing(stream) != Capturing::No;
 }
-
-bool isCapturingAny() noexcept { return captures.load() > 0; }
 
 int serve(void** pointer, size_t bytes, RegionKind kind, const Next& next) {
   return serveAny(pointer, bytes, kind, nullptr, next);
@@ -349,14 +344,7 @@ int watchCapture(const Next& next) {
   const CallGuard guard; // no recording is under way meanwhile
   const int status = next();
   if (status == 0)
-    ++captures;
-  return status;
-}
-
-int captureEnded(int status) noexcept {
-  int open = captures.load();
-  while (open > 0 && !captures.compare_exchange_weak(open, open - 1)) {
-  }
+    captureBegan();
   return status;
 }
 

@@ -86,11 +86,6 @@ int watchTransfer(const Next& next);
 
 /// Begins the capture of a stream into a graph while no recording is under way.
 int watchCapture(const Next& next);
-/// Call it after the end of a capture, with any `status`, which is returned.
-int captureEnded(int status) noexcept;
-/// Whether any stream is being captured: nothing may be synchronised meanwhile.
-bool isCapturingAny() noexcept;
-
 /// Passes on work that the recorder cannot record; `what` names it in the summary, once for each
 /// `key`.
 int watchUnrecorded(const char* what, const void* key, const Next& next);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include <unistd.h>
@@ -12,9 +11,9 @@
 #include "runtime/core/base/log.h"
 #include "runtime/core/base/sentence.h"
 #include "runtime/recorder/inside_call.h"
+#include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/process_facts.h"
 #include "runtime/recorder/ranks.h"
-#include "runtime/recorder/served_memory.h"
 #include "runtime/recorder/summary.h"
 
 namespace mneme::record {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/compiler/assembler/assembler.h"
+#include "runtime/compiler/assembler/remembering.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
 #include "runtime/core/embed/jit_options.h"

@@ -6,7 +6,7 @@
 
 #include "runtime/core/abi/blob_format.h"
 #include "runtime/core/artifact/recording.h"
-#include "runtime/core/artifact/snapshot_table.h"
+#include "runtime/core/artifact/table_codec.h"
 #include "runtime/core/base/hash.h"
 #include "tests/unit/embed/image_maker.h"
 

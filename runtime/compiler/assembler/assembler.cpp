@@ -1,13 +1,10 @@
 #include "runtime/compiler/assembler/assembler.h"
 
 #include <array>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <sstream>
 #include <string_view>
 
-#include "runtime/compiler/assembler/remembering.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
 #include "runtime/core/base/pinned_file.h"
@@ -111,21 +108,6 @@ std::string optionForTool(const std::string& option) {
                     "' of assembler controls has changed since it was named; name it again with "
                     "--ptxas=--apply-controls=FILE");
   return option.substr(0, option.size() - controls->size()) + file.path;
-}
-
-std::shared_ptr<const Assembler> openAssembler(const AssemblerTool& tool) {
-  if (tool.kind == AssemblerKind::Driver)
-    return nullptr;
-  static std::mutex mutex;
-  // Kept for ever: a tool may be in use while static objects go away.
-  static auto& opened = *new std::map<std::string, std::shared_ptr<const Assembler>>;
-  const std::string identity = assemblerIdentity(tool);
-  const std::lock_guard lock(mutex);
-  std::shared_ptr<const Assembler>& known = opened[identity];
-  if (!known)
-    known = std::make_shared<RememberingAssembler>(
-        tool.kind == AssemblerKind::Ptxas ? openPtxas(tool.path) : openNvJitLink(tool.path));
-  return known;
 }
 
 } // namespace mneme::compile

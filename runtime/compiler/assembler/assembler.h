@@ -52,11 +52,6 @@ public:
   virtual Assembly assemble(const AssemblyRequest& request) const = 0;
 };
 
-/// Returns the tool of findAssembler(), opened once per process; null for the driver. It remembers
-/// its results (remembering.h).
-/// \throws Error{BackendUnavailable} if it exists but does not work.
-std::shared_ptr<const Assembler> openAssembler(const AssemblerTool& tool);
-
 /// Splits `text` at blanks. \throws Error{InvalidArgument} for an option that names files to write,
 /// changes the kind of output or the machine, or conflicts with other fields of a request, and for
 /// a file of controls without the hash of its content.

@@ -1,6 +1,8 @@
 #include "runtime/compiler/assembler/remembering.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "runtime/core/base/packing.h"
 
@@ -44,6 +46,21 @@ Assembly RememberingAssembler::assemble(const AssemblyRequest& request) const {
   if (entries_.size() > kRemembered)
     entries_.pop_back();
   return *made;
+}
+
+std::shared_ptr<const Assembler> openAssembler(const AssemblerTool& tool) {
+  if (tool.kind == AssemblerKind::Driver)
+    return nullptr;
+  static std::mutex mutex;
+  // Kept for ever: a tool may be in use while static objects go away.
+  static auto& opened = *new std::map<std::string, std::shared_ptr<const Assembler>>;
+  const std::string identity = assemblerIdentity(tool);
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<const Assembler>& known = opened[identity];
+  if (!known)
+    known = std::make_shared<RememberingAssembler>(
+        tool.kind == AssemblerKind::Ptxas ? openPtxas(tool.path) : openNvJitLink(tool.path));
+  return known;
 }
 
 } // namespace mneme::compile

@@ -29,4 +29,9 @@ private:
   mutable std::list<Entry> entries_; ///< most recently used first
 };
 
+/// Returns the tool of findAssembler(), opened once per process; null for the driver. It remembers
+/// its results.
+/// \throws Error{BackendUnavailable} if it exists but does not work.
+std::shared_ptr<const Assembler> openAssembler(const AssemblerTool& tool);
+
 } // namespace mneme::compile

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "runtime/core/artifact/snapshot_table.h"
-
 namespace mneme::artifact {
+
+enum class Codec : uint8_t { Zero = 0, Raw = 1, Zstd = 2 };
 
 struct StoredChunk {
   Codec codec = Codec::Raw;

@@ -3,17 +3,16 @@
 
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/core/artifact/chunk_index.h"
+#include "runtime/core/artifact/drafts.h"
 #include "runtime/core/artifact/ledger.h"
 #include "runtime/core/artifact/record_store.h"
 #include "runtime/core/artifact/snapshot_builder.h"
-#include "runtime/core/artifact/writer.h"
 
 namespace mneme::artifact {
 

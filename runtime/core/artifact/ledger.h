@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -13,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/core/artifact/drafts.h"
 #include "runtime/core/artifact/layers.h"
-#include "runtime/core/artifact/writer.h"
 
 namespace mneme::artifact {
 

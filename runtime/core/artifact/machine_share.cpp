@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/core/artifact/writer.h"
+#include "runtime/core/artifact/drafts.h"
 #include "runtime/core/base/environment.h"
 #include "runtime/core/base/log.h"
 #include "runtime/core/base/own_descriptors.h"

@@ -10,6 +10,7 @@
 
 #include "runtime/core/artifact/names.h"
 #include "runtime/core/artifact/snapshot_file.h"
+#include "runtime/core/artifact/table_codec.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/file.h"
 

@@ -14,10 +14,10 @@
 
 #include "runtime/core/artifact/chunk_index.h"
 #include "runtime/core/artifact/content_writer.h"
+#include "runtime/core/artifact/drafts.h"
 #include "runtime/core/artifact/layers.h"
 #include "runtime/core/artifact/ledger.h"
 #include "runtime/core/artifact/needed_files.h"
-#include "runtime/core/artifact/writer.h"
 #include "runtime/core/base/file.h"
 
 namespace mneme::artifact {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/core/artifact/table_codec.h"
 #include "runtime/core/base/error.h"
 
 namespace mneme::artifact {

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/core/artifact/table_parts.h"
 #include "runtime/core/base/error.h"
 
 namespace mneme::artifact {
@@ -19,6 +18,10 @@ uint64_t headerChecksum(const SnapshotHeader& header) {
 }
 
 } // namespace
+
+void corrupt(const std::string& path, const std::string& what) {
+  throw Error(ErrorCode::ArtifactCorrupt, "'" + path + "' is damaged: " + what);
+}
 
 uint64_t chunkCount(uint64_t regionBytes) noexcept {
   return regionBytes / kChunkBytes + (regionBytes % kChunkBytes != 0);

@@ -25,6 +25,9 @@ struct SnapshotHeader {
 };
 static_assert(sizeof(SnapshotHeader) == 64);
 
+/// \throws Error{ArtifactCorrupt}
+[[noreturn]] void corrupt(const std::string& path, const std::string& what);
+
 uint64_t chunkCount(uint64_t regionBytes) noexcept;
 /// Raw size of chunk `index` of a region.
 uint32_t chunkSize(uint64_t regionBytes, uint64_t index) noexcept;

@@ -1,18 +1,15 @@
-// Room core/artifact (internal): the table of a snapshot file, and the checks that every table
-// passes before it is trusted.
+// Room core/artifact (internal): the table of a snapshot file as data.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "runtime/core/artifact/chunk_codec.h"
 #include "runtime/core/artifact/snapshot_format.h"
 
 namespace mneme::artifact {
-
-enum class Codec : uint8_t { Zero = 0, Raw = 1, Zstd = 2 };
 
 /// Where the content of one stored chunk is.
 struct ChunkRef {
@@ -43,14 +40,7 @@ struct TableRegion {
   std::vector<ChunkRun> runs; ///< all chunks of the region, in order
 };
 
-/// Encoded (version 2) as: u64 description bytes, u64 description bytes in the file (zstd where
-/// smaller), u64 number of hashes; the description; the hashes of all stored chunks. The
-/// description holds references, regions with base and runs, arguments, and annotated
-/// parts of regions if there are any: "MNEME_REGION_V1", u64 number of regions, of each its u64
-/// address and u64 number of parts, of each part u64 offset, u64 size and the annotation. A run is
-/// varint(count * 4 + kind); a stored run continues with varint(file), zigzag varint(offset - end
-/// of the last chunk stored in that file) and per chunk varint(stored size, 0 for raw); the chunks
-/// of a run are contiguous.
+/// table_codec.h has its form in files.
 struct SnapshotTable {
   std::vector<std::string> references;
   std::vector<TableRegion> regions;
@@ -62,12 +52,5 @@ struct SnapshotTable {
 void appendZero(SnapshotTable& table, uint64_t count);
 void appendBase(SnapshotTable& table, uint64_t count);
 void appendStored(SnapshotTable& table, uint32_t file, const ChunkRef& ref);
-
-std::vector<std::byte> encodeTable(const SnapshotTable& table);
-/// Decodes and checks a table of any version: sizes, overlapping regions, reference names, runs,
-/// chunk places. Whether a base fits is checked when it is opened.
-/// \throws Error{ArtifactCorrupt} naming `path` and the entry.
-SnapshotTable decodeTable(std::span<const std::byte> bytes, const SnapshotHeader& header,
-                          const std::string& path);
 
 } // namespace mneme::artifact

@@ -6,13 +6,8 @@
 
 #include "runtime/core/artifact/chunk_codec.h"
 #include "runtime/core/artifact/names.h"
-#include "runtime/core/base/error.h"
 
 namespace mneme::artifact {
-
-void corrupt(const std::string& path, const std::string& what) {
-  throw Error(ErrorCode::ArtifactCorrupt, "'" + path + "' is damaged: " + what);
-}
 
 namespace {
 

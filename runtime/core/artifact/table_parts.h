@@ -10,9 +10,6 @@
 
 namespace mneme::artifact {
 
-/// \throws Error{ArtifactCorrupt}
-[[noreturn]] void corrupt(const std::string& path, const std::string& what);
-
 /// Annotated parts of regions, at the end of a table; nothing where there are none.
 void putParts(ByteWriter& writer, const std::vector<TableRegion>& regions);
 void getParts(ByteReader& reader, std::vector<TableRegion>& regions, const std::string& path);

@@ -1,5 +1,5 @@
-// Room emulator/runtimes: names of the environment variables that users set. They are named after
-// the first runtime but apply to all runtimes.
+// Room emulator/executor: names of the environment variables that users set for the vendors'
+// runtimes on the CPU device. They are named after the first runtime but apply to all.
 #pragma once
 
 namespace mneme::cpu_runtime {

@@ -4,7 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+#include "runtime/emulator/lowering/lowering_options.h"
 
 namespace llvm {
 class Module;
@@ -12,17 +13,6 @@ class TargetMachine;
 } // namespace llvm
 
 namespace mneme::compile {
-
-struct CpuLoweringOptions {
-  std::string kernel;          ///< mangled name; the module holds its definition
-  unsigned arch = 90;          ///< number in "sm_90": what __CUDA_ARCH__ was
-  bool flushDenormals = false; ///< single precision denormals become zero
-  bool preciseDivision = true; ///< as `__nvvm_reflect("__CUDA_PREC_DIV")` sees it
-  bool preciseSqrt = true;     ///< as `__nvvm_reflect("__CUDA_PREC_SQRT")` sees it
-  bool fibersOnly = false;     ///< no phases, only fibers or sequential threads
-  std::string targetCpu;       ///< "target-cpu" of every function; empty: none
-  std::string targetFeatures;  ///< "target-features" of every function; empty: none
-};
 
 struct CpuLoweringResult {
   bool isLoop = false;     ///< exports run_block, else run_thread

@@ -1,4 +1,5 @@
-// Room emulator/lowering: the steps of the lowering, in the order in which lower.cpp runs them.
+// Room emulator/lowering: the steps of the lowering, in the order in which lower_for_cpu.cpp runs
+// them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include <llvm/IR/Module.h>
 
 #include "runtime/core/abi/cpu_image.h"
-#include "runtime/emulator/lowering/lower_for_cpu.h"
+#include "runtime/emulator/lowering/lowering_options.h"
 
 namespace llvm {
 class TargetMachine;

@@ -1,6 +1,7 @@
 // Room recorder: where CUDA captures a stream into a graph. Kernels that are launched meanwhile are
 // recorded when the graph is launched.
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;

@@ -2,6 +2,7 @@
 // recorded is passed on and named in the summary.
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;

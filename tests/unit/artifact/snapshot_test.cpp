@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/core/artifact/snapshot.h"
-#include "runtime/core/artifact/snapshot_table.h"
+#include "runtime/core/artifact/table_codec.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/file.h"
 #include "tests/unit/artifact/fixtures.h"

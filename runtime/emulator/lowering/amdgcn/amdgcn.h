@@ -7,7 +7,7 @@
 #include <llvm/IR/Module.h>
 
 #include "runtime/emulator/lowering/emit.h"
-#include "runtime/emulator/lowering/lower_for_cpu.h"
+#include "runtime/emulator/lowering/lowering_options.h"
 
 namespace mneme::compile::cpu {
 

@@ -7,8 +7,8 @@
 
 #include "runtime/core/base/address_space.h"
 #include "runtime/core/base/environment.h"
+#include "runtime/emulator/executor/runtime_variables.h"
 #include "runtime/emulator/runtimes/core/heap.h"
-#include "runtime/emulator/runtimes/core/settings.h"
 
 namespace mneme::cpu_runtime {
 namespace {

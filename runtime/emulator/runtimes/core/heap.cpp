@@ -9,7 +9,7 @@
 
 #include "runtime/core/base/address_space.h"
 #include "runtime/core/base/environment.h"
-#include "runtime/emulator/runtimes/core/settings.h"
+#include "runtime/emulator/executor/runtime_variables.h"
 
 namespace mneme::cpu_runtime {
 namespace {

@@ -12,11 +12,11 @@
 #include "runtime/core/base/environment.h"
 #include "runtime/core/base/log.h"
 #include "runtime/devices/profile/kernel_times.h"
+#include "runtime/emulator/executor/runtime_variables.h"
 #include "runtime/emulator/runtimes/core/exported.h"
 #include "runtime/emulator/runtimes/core/graph_capture.h"
 #include "runtime/emulator/runtimes/core/graph_params.h"
 #include "runtime/emulator/runtimes/core/host_device.h"
-#include "runtime/emulator/runtimes/core/settings.h"
 #include "runtime/emulator/runtimes/core/stream.h"
 #include "runtime/emulator/runtimes/core/vendor.h"
 
