@@ -4,7 +4,6 @@
 
 #include <llvm/IR/Function.h>
 
-#include <cstdint>
 #include <string>
 
 #include "passes/build_facts.h"

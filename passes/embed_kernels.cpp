@@ -15,7 +15,6 @@
 #include "passes/function_cells.h"
 #include "passes/jit_marks.h"
 #include "passes/kernel_closure.h"
-#include "passes/kernel_metadata.h"
 #include "passes/member_names.h"
 #include "passes/module_blob.h"
 #include "passes/warning.h"

@@ -4,7 +4,6 @@
 
 #include <csetjmp>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <mutex>

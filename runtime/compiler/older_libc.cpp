@@ -3,7 +3,6 @@
 // symbols are hidden.
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <ctime>
 #include <sys/random.h>
 #include <unistd.h>

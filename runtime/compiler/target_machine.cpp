@@ -9,7 +9,6 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <tuple>

@@ -1,8 +1,5 @@
 #include "runtime/devices/compare_pieces.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "runtime/devices/compare.h"
 
 namespace mneme::device {

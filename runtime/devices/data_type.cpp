@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 #include "runtime/nvcc/answers.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "runtime/core/base/environment.h"
 #include "runtime/nvcc/command.h"

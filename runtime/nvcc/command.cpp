@@ -1,7 +1,6 @@
 #include "runtime/nvcc/command.h"
 
 #include <cerrno>
-#include <cstring>
 #include <string_view>
 
 #include <fcntl.h>

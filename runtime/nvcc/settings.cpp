@@ -1,7 +1,6 @@
 #include "runtime/nvcc/settings.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 #include "runtime/recorder/device_waiter.h"
 
 #include <thread>
-#include <utility>
 
 #include "runtime/core/base/blocked_signals.h"
 

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <dlfcn.h>

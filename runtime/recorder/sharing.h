@@ -2,7 +2,6 @@
 // cannot be shared: drivers make handles for their own allocations only.
 #pragma once
 
-#include <cstddef>
 #include <mutex>
 #include <string>
 

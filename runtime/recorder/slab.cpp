@@ -1,8 +1,6 @@
 #include "runtime/recorder/slab.h"
 
 #include <cerrno>
-#include <new>
-#include <string>
 
 #include <sys/mman.h>
 

@@ -1,7 +1,5 @@
 #include "runtime/replay/device_buffer.h"
 
-#include "runtime/core/base/error.h"
-
 namespace mneme::replay {
 
 DeviceBuffer DeviceBuffer::reserve(device::Device& device, uint64_t address, uint64_t sizeBytes) {

@@ -1,7 +1,6 @@
 // Room replay: configurations, options and results as JSON, with the field names of docs/python.md.
 #include "runtime/replay/replay.h"
 
-#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <functional>

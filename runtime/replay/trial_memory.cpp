@@ -1,7 +1,6 @@
 #include "runtime/replay/trial_memory.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "runtime/core/base/error.h"
 #include "runtime/replay/text.h"

@@ -1,7 +1,6 @@
 // The assembler as a program: ptxas, run on files.
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <iterator>
 
 #include "runtime/compiler/assembler/assembler.h"

@@ -1,6 +1,5 @@
 #include "runtime/compiler/assembler/tools.h"
 
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <sstream>

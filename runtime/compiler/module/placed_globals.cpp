@@ -12,7 +12,6 @@
 #include <llvm/IR/ReplaceConstant.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
-#include <string>
 #include <utility>
 #include <vector>
 

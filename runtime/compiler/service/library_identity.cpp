@@ -1,8 +1,6 @@
 #include "runtime/compiler/service/library_identity.h"
 
-#include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>

@@ -1,6 +1,5 @@
 #include "runtime/core/base/library_in_memory.h"
 
-#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <unordered_set>

@@ -1,6 +1,5 @@
 #include "runtime/core/embed/code_image.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "runtime/core/base/demangled.h"

@@ -1,7 +1,6 @@
 #include "runtime/devices/bulk/bulk.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "runtime/devices/bulk/launch_plan.h"
 #include "runtime/devices/bulk/layout.h"

@@ -1,6 +1,5 @@
 #include "runtime/devices/cuda/application.h"
 
-#include <initializer_list>
 #include <limits>
 
 #include <dlfcn.h>

@@ -1,7 +1,6 @@
 #include "runtime/devices/cuda/cuda_driver.h"
 
 #include <exception>
-#include <optional>
 
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 #include "runtime/devices/cuda/cupti_library.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>

@@ -1,7 +1,5 @@
 #include "runtime/devices/gpu/device_range.h"
 
-#include "runtime/core/base/error.h"
-
 namespace mneme::device::gpu {
 
 DeviceRange DeviceRange::allocate(const Driver& driver, int device, uint64_t sizeBytes) {

@@ -2,8 +2,6 @@
 
 #include <exception>
 #include <filesystem>
-#include <memory>
-#include <vector>
 
 #include <dlfcn.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // The longjmp out of device code crosses stacks, which glibc's fortified longjmp refuses.
 #undef _FORTIFY_SOURCE
 #include <algorithm>
-#include <cstdlib>
 
 #include <sys/mman.h>
 #include <unistd.h>

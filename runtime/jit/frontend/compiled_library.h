@@ -1,7 +1,6 @@
 // Room jit/frontend: the result of compiling a module.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "include/proteus/Frontend/Dispatcher.h"

@@ -1,7 +1,6 @@
 #include "runtime/jit/host/code.h"
 
 #include <cstring>
-#include <string>
 
 #include <dlfcn.h>
 

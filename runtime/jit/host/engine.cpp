@@ -1,7 +1,6 @@
 #include "runtime/jit/host/engine.h"
 
 #include <chrono>
-#include <cstring>
 #include <exception>
 
 #include "runtime/core/abi/mneme_jit_plugins.h"

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <span>
 
 namespace mneme::jit {

@@ -1,6 +1,5 @@
 #include "runtime/jit/loaded/present_driver.h"
 
-#include <array>
 #include <climits>
 
 #include <dlfcn.h>

@@ -5,8 +5,6 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <vector>
 
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/embed/containers.h"

@@ -1,7 +1,6 @@
 // Room jit/tuned: chooses among many variants without checking each. No side effects.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

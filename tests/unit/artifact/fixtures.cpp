@@ -1,7 +1,6 @@
 #include "tests/unit/artifact/fixtures.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 
 #include "runtime/core/artifact/snapshot.h"

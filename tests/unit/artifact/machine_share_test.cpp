@@ -1,5 +1,4 @@
 #include <cstdlib>
-#include <limits>
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
 

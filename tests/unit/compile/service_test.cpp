@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <fcntl.h>
 #include <fstream>

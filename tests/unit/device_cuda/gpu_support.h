@@ -7,7 +7,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "runtime/core/base/error.h"
 #include "runtime/devices/device.h"

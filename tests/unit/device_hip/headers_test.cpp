@@ -19,6 +19,7 @@
 #include "runtime/jit/backends/hip/runtime.h"
 #include "runtime/recorder/backends/hip/runtime.h"
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/recorder_exported.h"
 #include "signature.h"
 

@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <thread>
 
 #include "runtime/jit/backends/cuda/constants.h"

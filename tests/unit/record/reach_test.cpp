@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <memory>
-#include <random>
 #include <set>
 
 using namespace mneme;

@@ -1,5 +1,4 @@
 // The type of a region and what accepts a difference: the same for every binary of a kernel.
-#include <cstring>
 #include <doctest/doctest.h>
 
 #include "tests/unit/replay/kernels.h"

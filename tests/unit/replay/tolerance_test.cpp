@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstring>
 #include <doctest/doctest.h>
 #include <random>
 #include <vector>

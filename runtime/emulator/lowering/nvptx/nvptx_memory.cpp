@@ -1,8 +1,6 @@
 // Memory intrinsics of NVVM: scoped atomics, fences, address spaces, cache hints.
 #include "runtime/emulator/lowering/nvptx/table.h"
 
-#include <cstddef>
-
 #include "runtime/core/abi/cpu_image.h"
 
 using namespace llvm;

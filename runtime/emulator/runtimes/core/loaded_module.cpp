@@ -1,6 +1,5 @@
 #include "runtime/emulator/runtimes/core/loaded_module.h"
 
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

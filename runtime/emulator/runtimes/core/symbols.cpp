@@ -1,5 +1,4 @@
 // Device variables, asked for and copied.
-#include <cstring>
 
 #include "runtime/emulator/runtimes/core/at_once.h"
 #include "runtime/emulator/runtimes/core/copies.h"

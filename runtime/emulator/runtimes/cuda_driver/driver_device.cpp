@@ -1,7 +1,6 @@
 // The device of the CUDA driver API, its versions, and the mark by which mneme knows this library.
 #include <array>
 #include <cstring>
-#include <string>
 
 #include "runtime/emulator/runtimes/core/exported.h"
 #include "runtime/emulator/runtimes/cuda_driver/forward.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <utility>
 
 #include "runtime/core/base/error.h"
 #include "runtime/devices/cuda/cuda_description.h"

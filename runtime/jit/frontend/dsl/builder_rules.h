@@ -5,8 +5,6 @@
 #include "include/proteus/Frontend/CodeBuilder.h"
 #include "runtime/jit/frontend/dsl/module_text.h"
 
-#include <string>
-
 namespace proteus {
 
 /// How a number becomes one of another type.

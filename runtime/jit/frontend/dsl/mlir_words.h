@@ -3,7 +3,6 @@
 
 #include "include/proteus/Frontend/IRType.h"
 
-#include <cstdint>
 #include <string>
 
 namespace proteus {
