@@ -1,4 +1,4 @@
-// Finds what kernels hold the closures in that they call (lambdas.h).
+// Finds the arguments of a kernel that contain the closures it calls (lambdas.h).
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/Instructions.h>
@@ -12,8 +12,8 @@
 namespace mneme::passes {
 namespace {
 
-/// The type that a call operator reads fields of behind its closure's address, which is stored and
-/// loaded again first.
+/// Returns the type of the closure whose fields a call operator reads. Unoptimised code stores the
+/// address of the closure in a local variable first and loads it again.
 llvm::StructType* closureStructOf(const llvm::Argument& closure) {
   for (const llvm::User* user : closure.users()) {
     const auto* store = llvm::dyn_cast<llvm::StoreInst>(user);

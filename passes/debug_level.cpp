@@ -20,7 +20,7 @@ template <auto Kind> struct Member {
 unsigned& emissionKindOf(llvm::DICompileUnit& unit);
 template struct Member<&llvm::DICompileUnit::EmissionKind>;
 
-/// Remarks and their like have places of the source without debug information.
+/// Remarks and their like need source locations even where debug information is off.
 bool asksForLocations(llvm::StringRef argument) {
   return argument.starts_with("-Rpass") || argument.starts_with("-opt-record-") ||
          argument.starts_with("-fsave-optimization-record") ||
@@ -70,7 +70,7 @@ std::optional<DebugLevel> levelNamed(llvm::StringRef option) {
       .Default(std::nullopt);
 }
 
-/// A driver that has one thing to do compiles by itself.
+/// Returns the level for a driver that compiles in its own process, as it does for a single job.
 DebugLevel levelOfDriver(llvm::ArrayRef<std::string> arguments, bool isForNvidia) {
   if (!llvm::is_contained(arguments, kTypesOption))
     return DebugLevel::Full;

@@ -30,7 +30,7 @@ struct Field {
 };
 using Fields = llvm::MapVector<llvm::StructType*, llvm::SmallVector<Field>>;
 
-/// The store that puts a value into a field, behind conversions.
+/// Returns the store that puts a value, perhaps converted, into a field.
 const llvm::StoreInst* storeOf(const llvm::Value& value) {
   for (const llvm::User* user : value.users()) {
     if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
@@ -86,7 +86,7 @@ std::string notedType(const llvm::Function& function) {
   return type.str();
 }
 
-/// Fields that a call operator of the type in this unit changes are variables.
+/// Returns whether no call operator of the type in this unit changes the field.
 bool isConstant(const Field& field, llvm::StringRef type, llvm::Module& module) {
   return llvm::none_of(module, [&](llvm::Function& function) {
     return !function.isDeclaration() && !ir::isConstMember(function) &&
@@ -146,7 +146,7 @@ private:
   llvm::StringMap<llvm::GlobalVariable*> notes_;
 };
 
-/// Calls `visit` for each call of functions whose name begins so.
+/// Calls `visit` for each call of a function whose name begins with `name`.
 template <typename Visit>
 void forEachCall(llvm::Module& module, llvm::StringRef name, const Visit& visit) {
   for (llvm::Function& function : module)
@@ -157,7 +157,7 @@ void forEachCall(llvm::Module& module, llvm::StringRef name, const Visit& visit)
           visit(*call);
 }
 
-/// Before the last "::operator()" of a demangled name; empty if it has none.
+/// Returns what stands before the last "::operator()" in a demangled name; empty if it has none.
 std::string classOfOperator(const std::string& demangled) {
   const size_t end = demangled.rfind(kCallOperator.str());
   return end == std::string::npos ? std::string() : demangled.substr(0, end);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kDeepest = 32;
 
-/// Without typedefs and qualifiers.
+/// Returns the type without typedefs and qualifiers.
 const llvm::DIType* plain(const llvm::DIType* type) {
   while (const auto* derived = llvm::dyn_cast_or_null<llvm::DIDerivedType>(type)) {
     const unsigned tag = derived->getTag();

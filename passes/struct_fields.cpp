@@ -17,19 +17,19 @@ using llvm::json::Object;
 
 constexpr size_t kMostFields = 256;
 
-/// A member that has no members of its own.
+/// A member of a structure that has no members itself.
 struct Field {
   uint64_t offset;
   uint64_t sizeBytes;
   llvm::Type* type; ///< null: bytes whose meaning is unknown
   bool isRead = false;
-  bool isValue = false;   ///< read by itself
-  bool isOneValue = true; ///< never together with others, or in parts
+  bool isValue = false;   ///< some load reads exactly this member
+  bool isOneValue = true; ///< no load reads it in parts or together with others
 };
 
 using Fields = llvm::SmallVector<Field>;
 
-/// The type of a union is that of one of its members.
+/// LLVM gives a union the type of one of its members, which need not be the one that is used.
 bool isUnion(const llvm::StructType& type) {
   return type.hasName() && type.getName().starts_with("union.");
 }
@@ -72,8 +72,8 @@ void forEachIn(Fields& fields, uint64_t offset, uint64_t sizeBytes, const Visit&
       visit(field);
 }
 
-/// The type with which a member is read counts more than that of its declaration: a union, or a
-/// number that is a pointer to some.
+/// Notes a read. Its type replaces the declared one, which is arbitrary in a union, and an integer
+/// where code stores a pointer in one.
 void noteRead(const ir::StructRead& read, const llvm::DataLayout& layout, Fields& fields) {
   llvm::Type* type = read.instruction->getType();
   const uint64_t size = layout.getTypeStoreSize(type).getFixedValue();

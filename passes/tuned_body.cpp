@@ -25,11 +25,11 @@
 namespace mneme::passes {
 namespace {
 
-// Names metadata that holds for each kernel its name, the optimised closure as bitcode, and the
-// variables that were protected.
+// The metadata with this name has for each kernel its name, its optimised closure as bitcode, and
+// the variables that are kept for it.
 constexpr char kBodies[] = "mneme.tuned.bodies";
 
-/// Variables the ordinary pipeline may drop although the optimised copy needs them.
+/// Returns variables that the optimised copy needs and the ordinary pipeline may drop.
 llvm::SmallVector<llvm::GlobalValue*> discardableGlobals(llvm::Module& module,
                                                          const llvm::Module& closure) {
   llvm::SmallVector<llvm::GlobalValue*> used;
@@ -59,7 +59,7 @@ void dropNamedMetadata(llvm::Module& body) {
     body.eraseNamedMetadata(node);
 }
 
-/// An optimised copy, and what the unit says of its kernel beside the code.
+/// An optimised copy, and the properties that its kernel has in the unit.
 struct Placement {
   std::string kernel;
   std::unique_ptr<llvm::Module> body;
@@ -111,7 +111,7 @@ void placeBody(llvm::Module& module, Placement& placement) {
   kernel.setComdat(placement.comdat);
 }
 
-/// Internal functions and variables that only the replaced code used; the copies bring their own.
+/// Erases internal functions and variables that only the replaced code used.
 void eraseUnused(llvm::Module& module) {
   llvm::SmallVector<llvm::GlobalValue*> doomed;
   do {

@@ -14,7 +14,7 @@ namespace {
 using Reads = std::set<std::string>;
 
 struct Sign {
-  const char* begin; ///< of a name
+  const char* begin; ///< what names of such registers or instructions begin with
   const char* read;
 };
 
@@ -24,7 +24,7 @@ constexpr const char* kTextures = "textures";
 constexpr const char* kSurfaces = "surfaces";
 constexpr const char* kHeap = "the device's heap";
 
-// Special registers of PTX, behind `%` in assembly and `llvm.nvvm.read.ptx.sreg.` in IR.
+// Special registers of PTX, after `%` in assembly and after `llvm.nvvm.read.ptx.sreg.` in IR.
 constexpr Sign kRegisters[] = {{"clock", kClocks},
                                {"globaltimer", kClocks},
                                {"smid", kMultiprocessors},
@@ -35,7 +35,7 @@ constexpr Sign kRegisters[] = {{"clock", kClocks},
                                {"envreg", "environment registers"},
                                {"pm", "performance counters"}};
 
-// Instructions of PTX, without the point behind them, and those of AMD GPUs.
+// Instructions of PTX, up to their first dot, and of AMD GPUs.
 constexpr Sign kInstructions[] = {{"tex", kTextures},
                                   {"tld4", kTextures},
                                   {"txq", kTextures},
@@ -76,7 +76,7 @@ template <size_t Count> const char* find(const Sign (&signs)[Count], llvm::Strin
   return nullptr;
 }
 
-/// A special register: what begins like one may be another ("%p1" is none, "%pm1" is one).
+/// Returns what a register reads; null for registers such as "%p1", which is not "%pm1".
 const char* registerRead(llvm::StringRef name) {
   if (name.starts_with("pm") && (name.size() < 3 || !llvm::isDigit(name[2])))
     return nullptr;
@@ -85,7 +85,7 @@ const char* registerRead(llvm::StringRef name) {
 
 bool isWordCharacter(char character) { return llvm::isAlnum(character) || character == '_'; }
 
-/// PTX has points in its mnemonics, and all behind a point is a modifier.
+/// Returns whether the mnemonic is complete: in PTX, modifiers may follow after a dot.
 bool endsMnemonic(llvm::StringRef sign, llvm::StringRef behind) {
   return sign.ends_with("_") || llvm::isUpper(sign.front()) || sign.starts_with("s_") ||
          behind.starts_with(".");

@@ -16,14 +16,14 @@ namespace {
 
 using namespace llvm::PatternMatch;
 
-// Ways that are longer count as leading somewhere.
+// A value with more states, or a deeper condition, counts as observed.
 constexpr size_t kMaxStates = 2000;
 constexpr unsigned kMaxDepth = 4;
 
-/// Conditions and what they are.
+/// Conditions with their values.
 using Facts = std::set<std::pair<llvm::Value*, bool>>;
 
-/// The value is the unknown content wherever the facts hold.
+/// Where the facts hold, the value depends on the unknown content.
 struct State {
   llvm::Value* value;
   Facts facts;
@@ -81,7 +81,7 @@ private:
     }
   }
 
-  /// What is known about values of an earlier round of a loop is not known of this one's.
+  /// Facts about values of one iteration of a loop do not hold for those of the next.
   void followInto(llvm::PHINode& phi, llvm::BasicBlock& from, const Facts& facts) {
     llvm::BasicBlock& to = *phi.getParent();
     Facts before = facts;
@@ -108,7 +108,7 @@ private:
     return {{branch->getCondition(), branch->getSuccessor(0) == &to}};
   }
 
-  /// The conditions under which the block is reached.
+  /// Returns the conditions that hold wherever the block is reached.
   Facts factsIn(llvm::BasicBlock& block) const {
     Facts facts;
     const llvm::DomTreeNode* node = tree_.getNode(&block);
@@ -124,7 +124,7 @@ private:
     return facts;
   }
 
-  /// False if both cannot be.
+  /// Adds facts. Returns false if they contradict those that are known.
   bool add(Facts& facts, const Facts& more) const {
     for (const auto& [condition, value] : more)
       if (const std::optional<bool> known = valueOf(*condition, facts, 0); known && *known != value)
@@ -155,7 +155,7 @@ private:
       return std::nullopt;
     const std::optional<bool> first = valueOf(*left, facts, depth + 1);
     const std::optional<bool> second = valueOf(*right, facts, depth + 1);
-    if (first == !isAnd || second == !isAnd) // one false of an and, one true of an or
+    if (first == !isAnd || second == !isAnd) // a false operand decides an and, a true one an or
       return !isAnd;
     return first && second ? std::optional(isAnd) : std::nullopt;
   }

@@ -27,8 +27,8 @@ namespace {
 
 using Functions = llvm::SmallPtrSet<const llvm::Function*, 32>;
 
-/// The functions that decide what happens to the variables: those they are in, with all that call
-/// these, and what all of them call.
+/// Returns the functions that decide what happens to the variables: those that contain them, all
+/// callers of these, and what all of them call.
 Functions involved(llvm::ArrayRef<llvm::AllocaInst*> variables) {
   Functions found;
   llvm::SmallVector<const llvm::Function*, 32> pending;
@@ -86,7 +86,7 @@ void fillWith(llvm::AllocaInst& variable, const std::string& name) {
   }
 }
 
-/// Makes functions such that all can be seen, and nothing that is true for numbers only is used.
+/// Allows every function to be inlined, and no simplification that is wrong for NaNs.
 void prepare(llvm::Function& function) {
   function.removeFnAttr(llvm::Attribute::OptimizeNone);
   function.removeFnAttr(llvm::Attribute::NoInline);
@@ -132,7 +132,7 @@ void simplify(llvm::Module& module, llvm::TargetMachine& machine) {
       .run(module, modules);
 }
 
-/// Whether a copy of unknown content in a variable is read there.
+/// Returns whether a copy of the unknown content is read in the variable that it goes to.
 bool isCopyRead(llvm::MemIntrinsic& copy) {
   auto* variable = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(copy.getDest()));
   if (!variable || !variable->isStaticAlloca())
@@ -141,7 +141,7 @@ bool isCopyRead(llvm::MemIntrinsic& copy) {
   return !isFilledBeforeRead(*variable, copy, tree);
 }
 
-/// Whether anything depends on the content that a variable began with.
+/// Returns whether anything depends on the initial content of a variable.
 bool isContentUsed(llvm::GlobalVariable& content) {
   content.removeDeadConstantUsers();
   llvm::SmallVector<llvm::Value*, 4> places{&content};

@@ -18,7 +18,7 @@ _ALL = "--help-all"
 
 
 class GroupedCommand(TyperCommand):
-    """A verb whose options may be abbreviated; the usual ones are listed, or all in groups."""
+    """A verb whose options may be abbreviated. Its help lists the usual ones, or all in groups."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - the parser's own types
         """Put the parameters into the order of their groups."""
@@ -32,7 +32,7 @@ class GroupedCommand(TyperCommand):
         self.params.sort(key=lambda one: order.get(one.name or "", -1))
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - the parser's own types
-        """Return the parameters, and the two kinds of help."""
+        """Return the parameters, with --help and --help-all."""
         everything = TyperOption(
             param_decls=[_ALL],
             is_flag=True,
@@ -87,7 +87,7 @@ _HELPS = ("help", "help_all")
 
 
 def _in_order(parameters: list[Any], common: tuple[str, ...]) -> list[Any]:
-    """Return parameters as a table has them, and what it lacks at the end."""
+    """Return arguments, then options in the order of `common`, then the other options."""
     order = {name: place for place, name in enumerate(common)}
     if not common:
         return parameters

@@ -15,7 +15,7 @@ __all__ = ["SPACES", "Pointers"]
 SPACES: Final = ("global", "shared", "constant", "local", "generic")
 """Kinds of memory; generic: any, or not known."""
 
-# The numbers that NVPTX and AMDGPU have in common, and those that one of them has.
+# By address space; NVPTX and AMDGPU agree, or only one of them has the number.
 _NUMBERS: Final = {
     "1": "global",
     "3": "shared",
@@ -72,7 +72,7 @@ class Pointers:
         return "generic"
 
     def _loaded(self, made: Instruction) -> str:
-        """Return what a pointer that is loaded was stored as; empty if there are several.
+        """Return the value that is stored where a pointer is loaded; empty if there are several.
 
         Code that is not optimised keeps arguments in local variables.
         """

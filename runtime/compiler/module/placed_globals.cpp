@@ -74,8 +74,8 @@ void place(llvm::Module& module, llvm::GlobalVariable& variable, uint64_t addres
   variable.eraseFromParent();
 }
 
-/// The constant that holds the address of `variable` once the image is loaded. LLVM may not take
-/// its initial value for granted, nor drop it while functions use it.
+/// Adds the constant that holds the address of `variable` once the image is loaded. LLVM must not
+/// assume its initial value, nor drop it while functions use it.
 llvm::GlobalVariable& addPlace(llvm::Module& module, const llvm::GlobalVariable& variable) {
   llvm::PointerType* type = variable.getType();
   auto* place = new llvm::GlobalVariable(
@@ -87,7 +87,7 @@ llvm::GlobalVariable& addPlace(llvm::Module& module, const llvm::GlobalVariable&
   return *place;
 }
 
-/// Reads the address where `function` begins, so that no loop does.
+/// Reads the address at the entry of `function`, and so outside of its loops.
 llvm::Value* readPlace(llvm::Function& function, const llvm::GlobalVariable& variable,
                        llvm::GlobalVariable& place) {
   llvm::BasicBlock& entry = function.getEntryBlock();

@@ -8,13 +8,13 @@
 namespace mneme::loaded {
 namespace {
 
-/// The loader makes addresses of them on most processors.
+/// On most processors the loader has already turned these offsets into addresses.
 uintptr_t addressIn(const link_map& library, ElfW(Addr) value) noexcept {
   return value < library.l_addr ? library.l_addr + value : value;
 }
 
-/// {buckets, first symbol, words of the filter, shift}, the filter, the buckets, and for every
-/// symbol its hash, whose lowest bit ends a bucket.
+/// DT_GNU_HASH: {number of buckets, first symbol, words of the filter, shift}, the filter, the
+/// buckets, and the hash of every symbol; its lowest bit marks the last symbol of a bucket.
 struct HashTable {
   explicit HashTable(const uint32_t* table) noexcept
       : bucketCount(table[0]), offset(table[1]),

@@ -13,14 +13,14 @@ namespace {
 constexpr int kCudaMagic = 0x466243b1;
 constexpr int kHipMagic = 0x48495046;
 
-/// Files of tuned kernels may be for what this program has not made yet.
+/// A file of tuned kernels may name kernels that this program has yet to make.
 [[gnu::constructor]] void expectModules() { mneme_rt_expect_modules(); }
 
 unsigned architectureOf(const std::string& target) {
   return target.starts_with("sm_") ? unsigned(std::strtoul(target.c_str() + 3, nullptr, 10)) : 90;
 }
 
-/// The CPU device runs code for any.
+/// The CPU device runs code for any GPU, so one is as good as another.
 std::string gpuOf(const std::string& target) { return target == "cpu" ? "gfx90a" : target; }
 
 } // namespace
@@ -32,7 +32,7 @@ DeviceUnit::DeviceUnit(const VendorRuntime& runtime, std::span<const std::byte> 
       blobs_(embed::readDeviceImage(container_)) {
   for (const auto& [name, blob] : blobs_.kernels)
     names_.push_back(name);
-  if (names_.empty()) // of nvcc, which leaves no IR
+  if (names_.empty()) // made by nvcc, which leaves no IR
     if (const auto code = embed::readCubin(image))
       for (const embed::DeviceKernel& kernel : code->kernels)
         names_.push_back(kernel.name);

@@ -35,7 +35,7 @@ Value* approximation(const AmdgcnCall& c) {
   return hostFunction(c.emit, kFunctions[c.variant], c.operand(0));
 }
 
-/// The hardware's sine and cosine take turns, not radians.
+/// Sine or cosine of an angle in turns (full circles), which is what the hardware takes.
 Value* ofTurns(const AmdgcnCall& c) {
   Emit& e = c.emit;
   Value* turns = c.type()->isDoubleTy() ? c.operand(0) : e.toFloat(c.operand(0), e.f64());
@@ -45,7 +45,7 @@ Value* ofTurns(const AmdgcnCall& c) {
   return c.type()->isDoubleTy() ? result : e.toFloat(result, c.type());
 }
 
-/// The fraction is below 1 even where rounding would make it 1.
+/// Returns x - floor(x), and the largest number below 1 where that would round to 1.
 Value* fraction(const AmdgcnCall& c) {
   Emit& e = c.emit;
   Value* x = c.operand(0);
@@ -89,7 +89,7 @@ Value* loadExponent(const AmdgcnCall& c) {
   return e.libm(c.type()->isFloatTy() ? "ldexpf" : "ldexp", c.type(), {x, c.operand(1)});
 }
 
-/// The middle one; with a NaN, the smallest number.
+/// Returns the middle one of three numbers; if one is a NaN, the smallest number.
 Value* median(const AmdgcnCall& c) {
   Emit& e = c.emit;
   Value* low = e.minMax(false, c.operand(0), c.operand(1));
@@ -101,7 +101,7 @@ Value* median(const AmdgcnCall& c) {
   return e.CreateSelect(hasNaN, smallest, middle);
 }
 
-/// The classes have the numbers LLVM gives them too.
+/// LLVM numbers the classes as the hardware does.
 Value* hasClass(const AmdgcnCall& c) {
   return c.emit.CreateIntrinsic(Intrinsic::is_fpclass, {c.operand(0)->getType()},
                                 {c.operand(0), c.emit.getInt32(uint32_t(c.constant(1)))});

@@ -33,7 +33,7 @@ std::unordered_map<const Node*, size_t> positions(const Graph& graph) {
   return found;
 }
 
-/// A work that shares nothing a change of the original would change.
+/// Returns a copy that later changes of the original do not affect.
 Work copyOf(const Work& work) {
   const auto* child = std::get_if<ChildWork>(&work);
   if (!child)
@@ -138,7 +138,7 @@ std::shared_ptr<Graph> findGraph(void* handle) {
 }
 
 bool destroyGraph(void* handle) {
-  const auto graph = graphs().find(handle); // goes when the table is no longer locked
+  const auto graph = graphs().find(handle); // destroyed after the table is unlocked
   return graph && graphs().remove(handle);
 }
 
