@@ -49,15 +49,7 @@ bool hasKnownSignature(const llvm::Function& vendor) {
 
 void route(llvm::Function& vendor, const GraphFunction& graphs, const std::string& name) {
   llvm::Module& module = *vendor.getParent();
-  auto* thunk = llvm::Function::Create(vendor.getFunctionType(), llvm::GlobalValue::InternalLinkage,
-                                       vendor.getAddressSpace(), name, &module);
-  thunk->setCallingConv(vendor.getCallingConv());
-  for (unsigned index = 0; index < vendor.arg_size(); ++index)
-    thunk->addParamAttrs(
-        index, llvm::AttrBuilder(module.getContext(), vendor.getAttributes().getParamAttrs(index)));
-  thunk->addFnAttr(llvm::Attribute::NoInline);
-  thunk->setUWTableKind(llvm::UWTableKind::Default);
-  vendor.replaceUsesWithIf(thunk, [](llvm::Use&) { return true; });
+  llvm::Function* thunk = &replaceByThunk(vendor, name);
 
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "entry", thunk));
   llvm::SmallVector<llvm::Value*> arguments;
@@ -75,6 +67,20 @@ void route(llvm::Function& vendor, const GraphFunction& graphs, const std::strin
 }
 
 } // namespace
+
+llvm::Function& replaceByThunk(llvm::Function& vendor, const llvm::Twine& name) {
+  llvm::Module& module = *vendor.getParent();
+  auto* thunk = llvm::Function::Create(vendor.getFunctionType(), llvm::GlobalValue::InternalLinkage,
+                                       vendor.getAddressSpace(), name, &module);
+  thunk->setCallingConv(vendor.getCallingConv());
+  for (unsigned index = 0; index < vendor.arg_size(); ++index)
+    thunk->addParamAttrs(
+        index, llvm::AttrBuilder(module.getContext(), vendor.getAttributes().getParamAttrs(index)));
+  thunk->addFnAttr(llvm::Attribute::NoInline);
+  thunk->setUWTableKind(llvm::UWTableKind::Default);
+  vendor.replaceUsesWithIf(thunk, [](llvm::Use&) { return true; });
+  return *thunk;
+}
 
 bool routeGraphs(llvm::Module& module) {
   if (isDeviceModule(module))

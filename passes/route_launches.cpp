@@ -189,18 +189,8 @@ bool hasKnownSignature(const llvm::Function& vendor, mneme_launch_form form) {
 }
 
 void route(llvm::Function& vendor, const LaunchFunction& launch) {
-  llvm::Module& module = *vendor.getParent();
-  auto* thunk = llvm::Function::Create(vendor.getFunctionType(), llvm::GlobalValue::InternalLinkage,
-                                       vendor.getAddressSpace(),
-                                       "__mneme_launch_" + vendor.getName(), &module);
-  thunk->setCallingConv(vendor.getCallingConv());
-  for (unsigned index = 0; index < vendor.arg_size(); ++index)
-    thunk->addParamAttrs(
-        index, llvm::AttrBuilder(module.getContext(), vendor.getAttributes().getParamAttrs(index)));
-  thunk->addFnAttr(llvm::Attribute::NoInline);
-  thunk->setUWTableKind(llvm::UWTableKind::Default);
-  vendor.replaceUsesWithIf(thunk, [](llvm::Use&) { return true; });
-  ThunkBuilder builder(vendor, launch, *thunk);
+  ThunkBuilder builder(vendor, launch,
+                       replaceByThunk(vendor, "__mneme_launch_" + vendor.getName()));
   if (launch.form == MNEME_LAUNCH_EX)
     builder.buildWithConfig();
   else

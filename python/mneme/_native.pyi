@@ -569,14 +569,12 @@ class ReplaySession:
 class _TrimReference(TypedDict):
     refusal: str
     """Why no trial can be compared with this launch; empty if they can."""
-    launch_ns: int
     changed_bytes: int
     """What the launch changed, in whole chunks."""
 
 class _TrimTrial(TypedDict):
     difference: str
     """Where the result differs, or how the launch failed; empty if it is the same."""
-    launch_ns: int
     is_device_usable: bool
     """Whether this process can go on."""
 

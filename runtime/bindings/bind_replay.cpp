@@ -76,7 +76,6 @@ public:
     }
     py::dict dict;
     dict["refusal"] = toText(reference.refusal);
-    dict["launch_ns"] = reference.launchNs;
     dict["changed_bytes"] = reference.changedBytes;
     return dict;
   }
@@ -92,7 +91,6 @@ public:
     }
     py::dict dict;
     dict["difference"] = toText(trial.difference);
-    dict["launch_ns"] = trial.launchNs;
     dict["is_device_usable"] = trial.isDeviceUsable;
     return dict;
   }

@@ -34,7 +34,7 @@ struct Trim::Impl {
 
   uint64_t wholeChangedBytes = 0; ///< by the recorded grid; 0 if it was not launched here
 
-  uint64_t launch(bool isReversed);
+  void launch(bool isReversed);
   enum class Part { Proper, Whole, None };
   Part partOfWhole() const;
 };
@@ -60,13 +60,13 @@ Trim::Trim(Session& session, const Configuration& configuration, double timeoutS
 
 Trim::~Trim() = default;
 
-uint64_t Trim::Impl::launch(bool isReversed) {
+void Trim::Impl::launch(bool isReversed) {
   Configuration changed = configuration;
   changed.grid = grid;
   device::LaunchShape shape = launchShape(session.instance, changed);
   shape.isReversed = isReversed;
   session.device->resetHeap();
-  return session.device->launch(*module, shape, args.data(), timeoutSeconds);
+  session.device->launch(*module, shape, args.data(), timeoutSeconds);
 }
 
 TrimReference Trim::takeReference(const artifact::Dim3& grid) {
@@ -77,7 +77,7 @@ TrimReference Trim::takeReference(const artifact::Dim3& grid) {
   t.grid = grid;
   try {
     t.memory->prepare({});
-    reference.launchNs = t.launch(false);
+    t.launch(false);
     t.memory->takeReference(!isWhole);
     reference.changedBytes = t.memory->changedBytes();
     for (const bool isReversed : {true, false}) {
@@ -142,7 +142,7 @@ TrimTrial Trim::trial(std::span<const Fill> fills, std::optional<Pattern> noted)
   TrimTrial trial;
   try {
     t.memory->prepare(fills);
-    trial.launchNs = t.launch(false);
+    t.launch(false);
     if (const auto where = t.memory->difference(noted))
       trial.difference = *where;
   } catch (const Error& error) {

@@ -16,16 +16,14 @@
 
 namespace mneme::replay {
 
-/// What a launch did in which all others must agree with it.
+/// The launch that all trials are compared with.
 struct TrimReference {
-  std::string refusal; ///< why there is none, in a sentence; empty otherwise
-  uint64_t launchNs = 0;
+  std::string refusal;       ///< why there is none, in a sentence; empty otherwise
   uint64_t changedBytes = 0; ///< in whole chunks
 };
 
 struct TrimTrial {
   std::string difference; ///< where the result differs, or how the launch failed; empty: the same
-  uint64_t launchNs = 0;
   bool isDeviceUsable = true; ///< false: this process can do nothing more with the device
 };
 

@@ -25,7 +25,7 @@ class Answering:
         del seconds
         self.asked.append(what)
         if what == "take_reference":
-            return {"launch_ns": 1, "refusal": ""}
+            return {"refusal": ""}
         if what == "notes_agree":
             return self.notes_agree
         fills, _ = words

@@ -23,8 +23,6 @@ class Progress:
     """Trials with a result, including those of earlier runs."""
     total: int | None = None
     """The final number of trials; None if unknown."""
-    in_flight: int = 0
-    """Configurations being compiled or measured."""
     reused: int = 0
     """Trials whose binary had been measured before."""
     repeated: int = 0

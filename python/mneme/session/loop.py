@@ -339,7 +339,6 @@ class SearchLoop:
         for left in range(_RESULTS_IN_A_ROW, 0, -1):
             self._finish(candidate, future)
             self.progress.seconds = time.monotonic() - began
-            self.progress.in_flight = len(self._in_flight)
             if deadline is not None:
                 self.progress.time_left = max(0.0, deadline - time.monotonic())
             self._listener.progress(self.progress)

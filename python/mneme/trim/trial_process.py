@@ -66,11 +66,6 @@ class TrialProcess:
             raise errors.DeviceFailed(answer[1])
         return answer[1]
 
-    def restart(self) -> None:
-        """Replace the process by a fresh one."""
-        self.close()
-        self._start()
-
     def close(self) -> None:
         """End the process."""
         process, self._process = self._process, None

@@ -69,8 +69,6 @@ class Trials:
     """Replays so far."""
     grid: tuple[int, int, int] = (0, 0, 0)
     """The grid of the reference launch."""
-    launch_ns: int = 0
-    """Time of the reference launch."""
     _process: TrialProcess | None = None
     _has_reference: bool = False
     _timeout: float = 0.0
@@ -223,7 +221,6 @@ class Trials:
         except ProcessLost:
             self.close()
             raise DeviceFailed("the process that replays the kernel ended") from None
-        self.launch_ns = answer["launch_ns"]
         self._has_reference = not answer["refusal"]
         return str(answer["refusal"])
 
