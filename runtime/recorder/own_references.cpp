@@ -32,15 +32,25 @@ std::vector<uint64_t> addressesOf(uint64_t base,
   return addresses;
 }
 
-/// Calls, jumps and address loads hold the distance from the end of the instruction, which these
-/// four bytes are; code that is not position-independent may hold the address itself.
+/// Whether the four bytes at `at` are the distance that a call, a jump or a load of an address
+/// holds, from the end of the instruction. Elsewhere small numbers may happen to fit.
+bool isDistance(std::span<const std::byte> code, size_t at) {
+  const auto byteBefore = [&](size_t count) {
+    return at < count ? 0u : std::to_integer<unsigned>(code[at - count]);
+  };
+  const bool isCall = byteBefore(1) == 0xe8, isJump = byteBefore(1) == 0xe9;
+  const bool isLoad = byteBefore(2) == 0x8d && (byteBefore(1) & 0xc7) == 0x05;
+  return isCall || isJump || isLoad;
+}
+
+/// Code that is not position-independent may hold the address itself.
 bool isReferredToByCode(std::span<const std::byte> code, uint64_t address) {
   const auto begin = reinterpret_cast<uint64_t>(code.data());
   for (size_t at = 0; at + sizeof(int32_t) <= code.size(); ++at) {
     int32_t value = 0;
     std::memcpy(&value, code.data() + at, sizeof value);
-    if (begin + at + sizeof value + static_cast<uint64_t>(int64_t{value}) == address ||
-        static_cast<uint32_t>(value) == address)
+    const uint64_t there = begin + at + sizeof value + static_cast<uint64_t>(int64_t{value});
+    if ((there == address && isDistance(code, at)) || static_cast<uint32_t>(value) == address)
       return true;
   }
   return false;

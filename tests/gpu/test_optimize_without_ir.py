@@ -14,7 +14,8 @@ from gpu.support import mneme, run_command
 
 NVCC = shutil.which("nvcc")
 # Blocks of one thread leave 31 of 32 lanes idle: other dimensions are several times as fast. Each
-# launch changes memory, without which no replay could tell right dimensions from wrong ones.
+# launch changes memory, without which no replay could tell right dimensions from wrong ones. So many
+# launches are most of the time of the program, which tuned kernels make slower otherwise.
 PROGRAM = """
 #include <cstdio>
 __global__ void scale(float* out, const float* in, int count) {
@@ -35,7 +36,7 @@ int main() {
   cudaMalloc(&out, count * sizeof(float));
   cudaMemcpy(in, values, count * sizeof(float), cudaMemcpyHostToDevice);
   cudaMemset(out, 0, count * sizeof(float));
-  for (int time = 0; time < 200; ++time)
+  for (int time = 0; time < 5000; ++time)
     scale<<<count, 1>>>(out, in, count);
   cudaMemcpy(values, out, count * sizeof(float), cudaMemcpyDeviceToHost);
   double sum = 0;
@@ -77,7 +78,7 @@ int main(int, char** argv) {
   failures += cuMemcpyHtoD(in, values.data(), 4ull * count) != CUDA_SUCCESS;
   failures += cuMemsetD32(out, 0, count) != CUDA_SUCCESS;
   void* args[] = {&out, &in, &count};
-  for (int time = 0; time < 200; ++time)
+  for (int time = 0; time < 5000; ++time)
     failures += cuLaunchKernel(scale, count, 1, 1, 1, 1, 1, 0, nullptr, args, nullptr) != 0;
   failures += cuMemcpyDtoH(values.data(), out, 4ull * count) != CUDA_SUCCESS;
   double sum = 0;

@@ -11,7 +11,10 @@ import pytest
 from gpu import support
 from gpu.support import BUILD
 
-SOURCE = Path(__file__).parents[1] / "apps" / "gpu_record" / "textures.cu"
+ROOT = Path(__file__).parents[2]
+# A bundle for a node has built programs where a checkout has their sources.
+SOURCES = ROOT / "source" if (ROOT / "source").is_dir() else ROOT
+SOURCE = SOURCES / "tests" / "apps" / "gpu_record" / "textures.cu"
 NVCC = shutil.which("nvcc")
 # Objects of the launch with the most.
 OBJECTS = {

@@ -149,6 +149,6 @@ def test_allocations_that_the_driver_placed_side_by_side(tmp_path: Path) -> None
     words = ("record", "--kernels", "sum", "--device", support.DEVICE, "-rdb", tmp_path / "db")
     done = mneme(*words, "--", tmp_path / "neighbours", MNEME_ALLOCATIONS="vendor")
     assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
-    assert "recorded 2 instances of 1 kernel (2 launches)" in done.stderr
+    assert "recorded 2 instances of 1 kernel" in done.stderr
     for record, record_id in support.launches(tmp_path / "db"):
         assert support.replay(record, record_id).result["result_class"] == "exact"

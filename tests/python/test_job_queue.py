@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
@@ -23,6 +22,8 @@ from mneme.measure.job_time import seconds_of_job, time_for_search
 from mneme.optimize import searches
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.options import OptimizeOptions
+from mneme.optimize.profile import Profile
+from mneme.optimize.result import OptimizeResult
 from mneme.optimize.searches import Searches
 from mneme.session.option_files import read_options
 from mneme.session.options import TuneOptions
@@ -198,7 +199,8 @@ def test_an_interrupted_search_cancels_its_jobs(
 
 def test_searches_of_optimize_end_before_their_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     options = OptimizeOptions(command=("app",), on="slurm")
-    found = Searches(options, cast("Any", None), cast("Any", None), OptimizeListener())
+    result = OptimizeResult(command=["app"], directory=Path("d"))
+    found = Searches(options, Profile(), result, OptimizeListener())
     assert found.time_of_jobs() > 1e9
     opened = contextlib.nullcontext(object())
     monkeypatch.setattr(searches, "open_cluster", lambda *_, **__: opened)

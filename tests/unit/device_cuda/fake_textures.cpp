@@ -43,8 +43,10 @@ char* placeOf(const CUcopySide& side) {
 } // namespace
 
 FAKE(cuTexObjectCreate, CUtexObject* object, const CUDA_RESOURCE_DESC* resource,
-     const CUDA_TEXTURE_DESC*, const CUDA_RESOURCE_VIEW_DESC*) {
+     const CUDA_TEXTURE_DESC*, const CUDA_RESOURCE_VIEW_DESC* view) {
   GUARD("cuTexObjectCreate");
+  if (view && view->width == 0)
+    return CUDA_ERROR_INVALID_VALUE;
   return number(object, *resource);
 }
 FAKE(cuTexObjectDestroy, CUtexObject object) { return release(object); }
@@ -54,8 +56,8 @@ FAKE(cuTexObjectGetResourceDesc, CUDA_RESOURCE_DESC* resource, CUtexObject objec
 FAKE(cuTexObjectGetTextureDesc, CUDA_TEXTURE_DESC* texture, CUtexObject) {
   return *texture = {}, CUDA_SUCCESS;
 }
-FAKE(cuTexObjectGetResourceViewDesc, CUDA_RESOURCE_VIEW_DESC*, CUtexObject) {
-  return CUDA_ERROR_INVALID_VALUE;
+FAKE(cuTexObjectGetResourceViewDesc, CUDA_RESOURCE_VIEW_DESC* view, CUtexObject) {
+  return *view = {}, CUDA_SUCCESS; // as of an object that was made without one
 }
 FAKE(cuSurfObjectCreate, CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
   return number(object, *resource);

@@ -11,7 +11,10 @@
 
 // Functions as of a library that was linked in whole.
 extern "C" {
-[[gnu::used, gnu::noinline]] void mnemeTestNeverCalled() { asm volatile(""); }
+// Padding before it is as a distance of zero.
+[[gnu::used, gnu::noinline, gnu::aligned(64)]] void mnemeTestNeverCalled() {
+  asm volatile("movl $0xe8, -0x40(%rsp)");
+}
 [[gnu::used, gnu::noinline]] void mnemeTestCalled() { asm volatile("" ::: "memory"); }
 [[gnu::used, gnu::noinline]] void mnemeTestPointedTo() { asm volatile("nop"); }
 [[gnu::used]] void (*mnemeTestPointer)() = mnemeTestPointedTo;

@@ -126,8 +126,9 @@ private:
     check(driver_.cuTexObjectGetTextureDesc(&texture, object.handle),
           "asking how a texture is read");
     object.sampler = samplerOf(texture);
-    // Fails where the program gave none.
-    if (driver_.cuTexObjectGetResourceViewDesc(&view, object.handle) == CUDA_SUCCESS)
+    // Where the program gave none, the driver refuses or tells of one without extent.
+    if (driver_.cuTexObjectGetResourceViewDesc(&view, object.handle) == CUDA_SUCCESS &&
+        view.width > 0)
       object.view = viewOf(view);
   }
 
