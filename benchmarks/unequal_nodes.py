@@ -5,7 +5,7 @@
 Scheduler, workers, transport and the last rounds are real. Only the time of a launch is a model: one
 node is 1.7 times slower, one as fast but noisy, one slowed down every now and then. A configuration
 is compared with another one that takes the same time, and, so that silence is no virtue, with one
-that takes 5 % less. Both comparisons are done with each of many seeds of the noise.
+that takes 5 % less. Each comparison is repeated while the noise goes on.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ def _difference(text: str, alike: list[str], longest: int) -> str:
         head = f"{text[: longest // 3]}…"
         at = max(0, same - _BEFORE)
         return (head + text[at:] if at > len(head) else text)[:longest]
-    head_room = min(len(before), room - min(len(behind), room // 3))
+    head_room = min(len(before), room - min(len(behind), max(1, room // 3)))
     return _elided(before, head_room) + core + _cut(behind, room - head_room)
 
 

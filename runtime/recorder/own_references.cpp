@@ -39,8 +39,9 @@ bool isDistance(std::span<const std::byte> code, size_t at) {
     return at < count ? 0u : std::to_integer<unsigned>(code[at - count]);
   };
   const bool isCall = byteBefore(1) == 0xe8, isJump = byteBefore(1) == 0xe9;
+  const bool isConditional = byteBefore(2) == 0x0f && (byteBefore(1) & 0xf0) == 0x80;
   const bool isLoad = byteBefore(2) == 0x8d && (byteBefore(1) & 0xc7) == 0x05;
-  return isCall || isJump || isLoad;
+  return isCall || isJump || isConditional || isLoad;
 }
 
 /// Code that is not position-independent may hold the address itself.
@@ -58,7 +59,8 @@ bool isReferredToByCode(std::span<const std::byte> code, uint64_t address) {
 
 /// Pointers lie at their own alignment.
 bool isPointedTo(std::span<const std::byte> data, uint64_t address) {
-  for (size_t at = 0; at + sizeof address <= data.size(); at += sizeof address)
+  const size_t first = -reinterpret_cast<uintptr_t>(data.data()) % sizeof address;
+  for (size_t at = first; at + sizeof address <= data.size(); at += sizeof address)
     if (std::memcmp(data.data() + at, &address, sizeof address) == 0)
       return true;
   return false;
@@ -68,6 +70,9 @@ bool isPointedTo(std::span<const std::byte> data, uint64_t address) {
 
 std::optional<bool> refersToOwn(const dl_phdr_info& program,
                                 const std::function<bool(std::string_view name)>& isAsked) {
+#ifndef __x86_64__
+  return std::nullopt; // code of other processors is not read
+#endif
   const std::vector<uint64_t> addresses = addressesOf(program.dlpi_addr, isAsked);
   if (addresses.empty())
     return std::nullopt;

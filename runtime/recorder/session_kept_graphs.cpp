@@ -23,8 +23,9 @@ std::string Session::whyNotKept(const GraphNode& node, const Attempt& attempt,
     return "a kernel in it was not built with mneme";
   if (!attempt.info->state)
     return attempt.info->whyNot;
-  if (const auto reads =
-          unrecordedReads(*attempt.info, backend_.deviceName(static_cast<int>(place_.device)));
+  if (const auto reads = unrecordedReads(
+          *attempt.info,
+          backend_.deviceName(static_cast<int>(backend_.placeOfLaunch(launch).device)));
       backend_.textures() && std::ranges::any_of(reads, artifact::isOfTextures))
     return "a kernel in it reads textures or surfaces";
   if (!node.isWanted && attempt.isRecorded)

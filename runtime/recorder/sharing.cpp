@@ -60,9 +60,11 @@ bool namesExport(const dl_phdr_info& info) noexcept {
 }
 
 /// A vendor's static runtime names such functions in every program into which it was linked. A
-/// program that shares memory calls them.
+/// program that shares memory calls them, or has the runtime look them up.
 bool isNamedByRuntimeAlone(const dl_phdr_info& program) {
-  const std::optional<bool> refers = refersToOwn(program, holdsExport);
+  static const std::optional<bool> refers = refersToOwn(program, [](std::string_view name) {
+    return holdsExport(name) || name.find("GetDriverEntryPoint") != name.npos;
+  });
   return refers && !*refers;
 }
 

@@ -100,6 +100,11 @@ nlohmann::json assemble(std::vector<std::byte>& image, const artifact::KernelRec
       request.maxRegisters = static_cast<unsigned>(value);
     else if (number == embed::kJitLevel && configuration.codegenOpt == Configuration().codegenOpt)
       request.optLevel = static_cast<unsigned>(value);
+    else if (number != embed::kJitMaxRegisters && number != embed::kJitLevel &&
+             number != embed::kJitTarget)
+      throw Error(ErrorCode::Unsupported,
+                  kernelOf(record) + ": the program gives the driver's compiler an option (" +
+                      std::to_string(number) + " of CUjit_option) that ptxas does not take");
   request.options = compile::checkedOptions(configuration.assemblerOptions.c_str());
   const compile::Assembly assembly = assembler->assemble(request);
   const auto bytes = std::as_bytes(std::span(assembly.cubin));

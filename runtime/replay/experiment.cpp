@@ -394,7 +394,10 @@ bool Experiment::leavesTheSame() {
 /// own output, then with other content.
 void Experiment::probeInPlace() {
   if (result_.resultClass != ResultClass::Exact || !bench_.isMemoryTrusted || !leavesTheSame() ||
-      !bench_.image.disturbChanged(kMostDisturbed) || !leavesTheSame())
+      !bench_.image.disturbChanged(kMostDisturbed))
+    return;
+  bench_.textures.load(); // what was disturbed of surfaces lies in memory until now
+  if (!leavesTheSame())
     return;
   for (int i = 0; i < kProbes; ++i) {
     restore(/*everything=*/false, /*isTimed=*/false);

@@ -31,8 +31,10 @@ def address_of(cluster: Any) -> str:
     return str(cluster.scheduler_address).replace("tcp://", "dask://")
 
 
-def mneme(*line: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "mneme", *map(str, line)]
+def mneme(
+    *line: str | Path, before: tuple[str, ...] = (), **variables: str
+) -> subprocess.CompletedProcess[str]:
+    command = [*before, sys.executable, "-m", "mneme", *map(str, line)]
     return subprocess.run(
         command,
         capture_output=True,

@@ -97,7 +97,9 @@ def compare(
     rounds: Annotated[
         Optional[int],
         _number(
-            "--rounds", "Rounds of each kernel (default: until a result is clear).", smallest=6
+            "--rounds",
+            "Rounds of each kernel (default: enough to find one difference among all).",
+            smallest=6,
         ),
     ] = None,
     iterations: Annotated[

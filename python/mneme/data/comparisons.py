@@ -58,7 +58,8 @@ def rows_of_comparison(directory: Path, *, named: str, program: str = "") -> Ite
                 row = {**shared, **_row(result, outcome), "variant": name}
                 if (number, name) in findings.p_values:
                     row["p_value"] = findings.p_values[number, name]
-                    row["gain_is_significant"] = (number, name) in findings.found
+                    is_found = (number, name) in findings.found - findings.unconfirmed
+                    row["gain_is_significant"] = is_found
                 yield {column: fitting(column, value) for column, value in row.items()}
         except (TypeError, ValueError, AttributeError, KeyError) as error:
             raise ArtifactCorrupt(

@@ -81,9 +81,26 @@ def _make(prefix: str) -> tuple[str, int]:
         name = tempfile.mkdtemp(prefix=prefix)
         # Another process may take it for one that was left, before it is locked.
         lock = hold(Path(name), fcntl.LOCK_EX)
-        if lock >= 0 or Path(name).exists():
+        if lock >= 0 or not _can_be_locked(Path(name)):
             break
     return name, lock
+
+
+def _can_be_locked(directory: Path) -> bool:
+    """Whether another process holds, has removed or let go a directory that was not locked."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return not directory.exists()
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def _remove(name: str, lock: int, owner: int) -> None:

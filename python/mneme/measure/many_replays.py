@@ -1,7 +1,7 @@
 """Replays several recorded launches: in turn on this machine, or side by side in a pool.
 
-Here one process replays them all, since starting a GPU takes longer than most replays, while others
-compile what comes next.
+Here one process replays them all, since starting a GPU takes longer than most replays. Beside a GPU
+others compile what comes next.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ def _here(
         measuring=how.measuring or Measuring(),
         compile_workers=max(1, min(len(launches), len(os.sched_getaffinity(0)) - 1)),
     )
+    is_apart = device != "cpu"  # or else what is compiled ahead disturbs the times
     with (
         ScratchDirectory("replays") as logs,
         SuiteExecutor([device], Path(logs), options) as executor,
@@ -99,13 +100,13 @@ def _here(
                 yield (record, instance, config), executor.compile(launch, config, target)
 
         def queued() -> Iterator[tuple[_Configured, Callable[[], ExperimentResult]]]:
-            for one, code in _ahead(compiled(), 2 * executor.compile_workers):
+            for one, code in _ahead(compiled(), 2 * executor.compile_workers if is_apart else 0):
                 code.result()  # the replay tries again what failed, and says why
                 record, instance, config = one
                 launch = str(record.path.absolute()), instance.dynamic_hash
                 yield one, executor.submit(0, launch, config)
 
-        for (record, instance, config), wait in _ahead(queued(), 1):
+        for (record, instance, config), wait in _ahead(queued(), 1 if is_apart else 0):
             yield Replay(record=record, instance=instance, config=config, result=_result_of(wait))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import mneme
 from mneme.devices import DeviceLimits
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
-from mneme.measure.dask_questions import ask_workers
+from mneme.measure.dask_questions import ANSWER_SECONDS, ask_workers
 from mneme.measure.remote_evaluation import LacksRecording, admit, examine, model_here
 from mneme.measure.sent_recordings import Package, pack, send
 
@@ -39,6 +39,8 @@ __all__ = [
 ]
 
 _SECONDS = 60.0
+_BYTES_PER_SECOND = 50e6
+"""How fast a host reads and hashes a recording at least."""
 _CPU = "cpu"
 
 
@@ -325,12 +327,21 @@ def _sent(run: Callable[..., Any], asked: tuple[Any, ...], found: PoolProcesses)
         with contextlib.suppress(LacksRecording):
             return run(*asked)
     found.package = found.package or pack(spec.record_db, str(spec.record_id))
-    send(found.package, spec.sender, run)
+    # Its end is one question, for which the host reads all of it.
+    seconds = ANSWER_SECONDS + found.package.bytes / _BYTES_PER_SECOND
+    send(found.package, spec.sender, functools.partial(run, seconds=seconds))
     return run(*asked)
 
 
-def _run(client: Any, address: str, function: Any, *arguments: Any) -> Any:  # noqa: ANN401
-    answer = ask_workers(client, function, *arguments, workers=[address])[address]
+def _run(
+    client: Any,  # noqa: ANN401 - of Dask
+    address: str,
+    function: Any,  # noqa: ANN401 - of any arguments
+    *arguments: Any,  # noqa: ANN401
+    seconds: float | None = None,
+) -> Any:  # noqa: ANN401
+    asked = ask_workers(client, function, *arguments, workers=[address], seconds=seconds)
+    answer = asked[address]
     if isinstance(answer, BaseException):
         raise answer
     return answer

@@ -203,6 +203,10 @@ def _hold(sender: str) -> None:
         atexit.register(remove_sent, sender)
 
 
+# Each time another process may remove the directory before it is locked.
+_ATTEMPTS = 20
+
+
 def _begin(sender: str, name: str, size: int) -> None:
     directory = _sender_directory(sender)
     remove_left(one for one in directory.parent.iterdir() if one != directory)
@@ -214,8 +218,12 @@ def _begin(sender: str, name: str, size: int) -> None:
             f"the recording needs {size >> 20} MiB in '{directory.parent}', which has "
             f"{free >> 20} MiB left; set TMPDIR to a place with more"
         )
-    partial.mkdir(parents=True)
-    _hold(sender)
+    # Other searches take a directory that nobody holds for one that was left.
+    for _ in range(_ATTEMPTS):
+        partial.mkdir(parents=True, exist_ok=True)
+        _hold(sender)
+        if partial.is_dir():
+            break
 
 
 def _receive(sender: str, name: str, file: str, parts: list[tuple[int, bytes]]) -> None:

@@ -37,9 +37,9 @@ __all__ = ["Searches"]
 
 _INTERRUPTED = 130
 _NOTHING = "nothing faster was found"
-# Launches whose share of the time is smaller get no search, until it is known what a search takes
-# besides its trials: then it has to be twice that. A launch that gets somewhat less than its share
-# because earlier searches took longer does get one.
+# Launches whose share of the time is smaller get no search. On GPUs it has to be twice what a
+# search takes besides its trials, once that is known. A launch that gets somewhat less than its
+# share because earlier searches took longer does get one.
 _LEAST_SECONDS = 5.0
 _LEAST_SECONDS_ON_GPUS = 2.5
 _SHORTEST_SEARCH = 1.5
@@ -90,8 +90,8 @@ class Searches:
         self._tolerances = SharedTolerances((), ())
         self._make_executor: Callable[..., Any] | None = None
         self._jobs_end = math.inf
-        is_host = result.device in ("", "cpu")
-        self._least_seconds = _LEAST_SECONDS if is_host else _LEAST_SECONDS_ON_GPUS
+        self._is_on_host = result.device in ("", "cpu")
+        self._least_seconds = _LEAST_SECONDS if self._is_on_host else _LEAST_SECONDS_ON_GPUS
         self._longest_overhead = 0.0
         self.has_found = False
         """Whether anything is faster than the baseline."""
@@ -224,7 +224,9 @@ class Searches:
         if outcome.status == "timeout":
             self._needs[_place(target)] = max(_LEAST_SECONDS, _WORTH_AGAIN * overhead)
         self._longest_overhead = max(self._longest_overhead, overhead)
-        self._least_seconds = min(_LEAST_SECONDS, max(_SHORTEST_SEARCH, 2 * self._longest_overhead))
+        if not self._is_on_host:
+            least = max(_SHORTEST_SEARCH, 2 * self._longest_overhead)
+            self._least_seconds = min(_LEAST_SECONDS, least)
 
     def _remaining(self, target: Target) -> float:
         """Return the share of the time in kernels that a launch still takes."""

@@ -20,7 +20,8 @@ struct ArrayShape {
   uint32_t levels = 0; ///< of an array with mipmaps; 0: a plain one
   bool operator==(const ArrayShape&) const = default;
 
-  bool isLayered() const noexcept { return flags & 1; }
+  /// So that each level has the same depth: of layers, or of the faces of a cube.
+  bool isLayered() const noexcept { return flags & (1 | 4); }
 };
 
 /// Where an object's elements are.
@@ -104,7 +105,7 @@ constexpr uint64_t elementBytes(uint32_t format, uint32_t channels) noexcept {
 /// Returns the levels of an array in memory, each at a multiple of 512 bytes; nothing if the size
 /// of its elements is unknown, or no memory is that large.
 inline std::vector<ArrayPart> partsOf(const ArrayShape& shape) {
-  constexpr uint64_t kMost = uint64_t{1} << 32, kAlignment = 512;
+  constexpr uint64_t kMost = uint64_t{1} << 32, kMostBytes = uint64_t{1} << 44, kAlignment = 512;
   const uint64_t element = elementBytes(shape.format, shape.channels);
   if (element == 0 || shape.channels > 4 || shape.width == 0 || shape.width > kMost ||
       shape.height > kMost / 1024 || shape.depth > kMost / 1024 || shape.levels > 32)
@@ -115,6 +116,8 @@ inline std::vector<ArrayPart> partsOf(const ArrayShape& shape) {
     const auto at = [&](uint64_t size) { return std::max<uint64_t>(size >> level, 1); };
     const ArrayPart part{offset, at(shape.width) * element, at(shape.height),
                          shape.isLayered() ? std::max<uint64_t>(shape.depth, 1) : at(shape.depth)};
+    if (part.rowBytes > kMostBytes / part.rows / part.slices)
+      return {};
     parts.push_back(part);
     offset = (offset + part.sizeBytes() + kAlignment - 1) / kAlignment * kAlignment;
   }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <map>
+#include <new>
 #include <span>
 
 namespace mneme::embed {
@@ -14,11 +15,12 @@ constexpr std::string_view kMark = "// options of the driver's compiler:";
 constexpr size_t kLongestLine = 1024;
 
 /// CUDA's CUjit_option for: limit of registers, threads of a block, level, target, debug
-/// information, cache mode, fast compilation, position-independent code, least blocks on a
-/// multiprocessor, most threads of a block, and whether these count more than what the code says.
-/// Logs, a fallback and lines of source change no code.
+/// information, cache mode, another compiler for old devices, fast compilation,
+/// position-independent code, least blocks on a multiprocessor, most threads of a block, and
+/// whether these count more than what the code says. Logs, a fallback and lines of source change no
+/// code.
 constexpr std::array kOfCode = {
-    kJitMaxRegisters, 1, kJitLevel, kJitTarget, 11, 14, 15, 30, 31, 32, 33};
+    kJitMaxRegisters, 1, kJitLevel, kJitTarget, 11, 14, 15, 16, 30, 31, 32, 33};
 
 std::string lineOf(const std::vector<JitOption>& options) {
   std::string text(kMark);
@@ -29,7 +31,7 @@ std::string lineOf(const std::vector<JitOption>& options) {
 
 } // namespace
 
-std::vector<JitOption> jitOptionsOf(const GivenOptions& given) {
+std::vector<JitOption> jitOptionsOf(const GivenOptions& given) noexcept try {
   std::map<int, uint64_t> found; // of an option that is there twice the last one counts
   for (unsigned index = 0; given.options && given.values && index < given.count; ++index)
     if (std::ranges::find(kOfCode, given.options[index]) != kOfCode.end())
@@ -37,6 +39,8 @@ std::vector<JitOption> jitOptionsOf(const GivenOptions& given) {
       found[given.options[index]] =
           static_cast<uint32_t>(reinterpret_cast<uintptr_t>(given.values[index]));
   return {found.begin(), found.end()};
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 CodeImage withJitOptions(CodeImage image, const std::vector<JitOption>& options) {

@@ -23,8 +23,9 @@ struct GivenOptions {
 };
 
 /// Returns those that change what the code does or how fast it is, in the order of their numbers.
-/// Call it before the driver does, which writes results over values.
-std::vector<JitOption> jitOptionsOf(const GivenOptions& given);
+/// Call it before the driver does, which writes results over values. Returns none without memory:
+/// it is other code than the file has then.
+std::vector<JitOption> jitOptionsOf(const GivenOptions& given) noexcept;
 
 /// Returns PTX with a line of its options; other images, and those without options, as they are.
 CodeImage withJitOptions(CodeImage image, const std::vector<JitOption>& options);

@@ -18,15 +18,6 @@ using Scope = LoadedEngine::Scope;
 
 using JitOptions = LoadedEngine::JitOptions;
 
-/// Before the driver writes results over them.
-JitOptions optionsOf(unsigned count, const int* options, void* const* values) noexcept {
-  try {
-    return embed::jitOptionsOf({options, values, count});
-  } catch (const std::exception&) { // no memory: it is other code than the file has
-    return {};
-  }
-}
-
 int noteModule(int status, void** module, const void* image, Scope scope = Scope::Context,
                const JitOptions& options = {}) noexcept {
   if (LoadedEngine* engine = status == 0 && module && *module ? loadedEngine() : nullptr)
@@ -106,7 +97,7 @@ MNEME_PRELOADED_API int cuModuleLoadData(void** module, const void* image) {
 
 MNEME_PRELOADED_API int cuModuleLoadDataEx(void** module, const void* image, unsigned count,
                                            int* options, void** values) {
-  const JitOptions given = optionsOf(count, options, values);
+  const JitOptions given = embed::jitOptionsOf({options, values, count});
   return noteModule(
       forward<cuModuleLoadDataEx>("cuModuleLoadDataEx", module, image, count, options, values),
       module, image, Scope::Context, given);
@@ -130,7 +121,7 @@ MNEME_PRELOADED_API int cuModuleGetFunction(const void** function, void* module,
 MNEME_PRELOADED_API int cuLibraryLoadData(void** library, const void* image, int* options,
                                           void** values, unsigned count, int* ofLibrary,
                                           void** libraryValues, unsigned libraryCount) {
-  const JitOptions given = optionsOf(count, options, values);
+  const JitOptions given = embed::jitOptionsOf({options, values, count});
   return noteModule(forward<cuLibraryLoadData>("cuLibraryLoadData", library, image, options, values,
                                                count, ofLibrary, libraryValues, libraryCount),
                     library, image, Scope::AllContexts, given);
@@ -139,7 +130,7 @@ MNEME_PRELOADED_API int cuLibraryLoadData(void** library, const void* image, int
 MNEME_PRELOADED_API int cuLibraryLoadFromFile(void** library, const char* path, int* options,
                                               void** values, unsigned count, int* ofLibrary,
                                               void** libraryValues, unsigned libraryCount) {
-  const JitOptions given = optionsOf(count, options, values);
+  const JitOptions given = embed::jitOptionsOf({options, values, count});
   return noteFile(forward<cuLibraryLoadFromFile>("cuLibraryLoadFromFile", library, path, options,
                                                  values, count, ofLibrary, libraryValues,
                                                  libraryCount),

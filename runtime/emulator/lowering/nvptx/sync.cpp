@@ -129,6 +129,7 @@ Value* nanosleep(const NvvmCall& c) {
 }
 
 constexpr NvvmRule kRules[] = {
+    {"bar.sync", 0, barrier}, // of LLVM before 21
     {"barrier0", 0, barrierZero},
     {"barrier.cluster.arrive", 0, clusterArrive},
     {"barrier.cluster.arrive.aligned", 0, clusterArrive},
