@@ -1,3 +1,4 @@
+// Which device a name means: those of all vendors, of which the registry makes one.
 #include <cstdlib>
 #include <iterator>
 #include <optional>

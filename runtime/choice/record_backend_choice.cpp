@@ -1,3 +1,4 @@
+// Which backend records the program at hand (record_backend.h): the one for the runtime it has.
 #include "runtime/core/base/error.h"
 #include "runtime/recorder/backends/cpu/cpu_backend.h"
 #include "runtime/recorder/backends/cuda/cuda_backend.h"

@@ -104,7 +104,7 @@ def test_targets_are_named_and_left_out(build_tree: Path, tmp_path: Path) -> Non
     )
     # A name is taken as it is, an expression covers targets with device code.
     assert recordable(configured) == {"host", "rdc_static", "language_app", "properties_app"}
-    left = "not run on the CPU device, is device code of: static_unit, object_unit, rdc_object,"
+    left = "does not run on the CPU device: static_unit, object_unit, rdc_object,"
     assert left in configured.words
 
 
@@ -150,7 +150,7 @@ def test_project_that_names_its_targets_has_chosen(build_tree: Path, tmp_path: P
     project = small_project(tmp_path / "p", lines)
     configured = configure(project, tmp_path / "build", build_tree)
     assert recordable(configured) == {"app"}
-    assert "is device code of: other" in configured.words
+    assert "does not run on the CPU device: other" in configured.words
     commands = run_command("ninja", "-C", tmp_path / "build", "-t", "commands", "other").stdout
     assert "MnemePasses" not in commands
     assert "-lcudart_static" in commands

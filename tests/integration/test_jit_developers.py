@@ -88,7 +88,7 @@ def test_each_part_of_a_compilation_has_a_time_of_its_own(program: Path, target:
     parts = [told[f"{part}_time"] for part in ("parse", "link", "clone", "extract", "specialize")]
     emitted, assembled = (part["time"] for part in told["codegen_parts"])
     assert min(*parts, emitted) > 0
-    assert len({*parts, emitted, assembled}) == len(parts) + 2
+    assert len({*parts, emitted, assembled}) > len(parts)  # two may take as long by chance
     assert sum(parts) <= told["preprocess_ir_time"]
     assert emitted + assembled <= told["codegen_time"]
 

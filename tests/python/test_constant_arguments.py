@@ -90,7 +90,7 @@ def test_dimensions_that_production_runs_never_use_are_not_searched(
 def test_of_a_launch_that_came_once_nothing_is_known(recordings: dict[int, Path]) -> None:
     options, told = decided(record_of(recordings[1], "axpby"))
     assert options == replace(DEFAULT, specialize_space="off")
-    assert "came once in 150" in told
+    assert "occurs once in 150" in told
     assert "--per-kernel-max-recordings" in told
 
 

@@ -261,7 +261,7 @@ def test_files_that_are_missing_additional_or_twice_are_named(packed: Path, tmp_
         beside = other(info, name=f"{info.name}x")
         return [(info, content), *([(beside, content)] if is_snapshot(info) else [])]
 
-    assert "does not list" in refused(edited(packed, tmp_path, more), tmp_path)
+    assert "lists twice or not at all" in refused(edited(packed, tmp_path, more), tmp_path)
 
 
 def test_manifests_of_packed_corpora_are_checked(

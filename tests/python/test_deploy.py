@@ -165,7 +165,7 @@ def same(**changes: Any) -> dict[str, Any]:
         (
             best(config=config(shared_mem=64), same_launch=None),
             {"use_launch": True},
-            "other shared memory",
+            "another amount of shared memory",
         ),
         (same(gain=None, best_metric=3001), {}, "no significant gain"),
     ],

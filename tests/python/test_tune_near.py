@@ -138,6 +138,7 @@ def launch(name: str) -> Target:
             kernel_name="k",
             demangled_name="void k<double>(double*)",
             path="",
+            code_form="",
             name=KernelName(demangled="void k<double>(double*)", label="", place=""),
         ),
         instance=SimpleNamespace(dynamic_hash=name),  # type: ignore[arg-type]

@@ -13,6 +13,9 @@ using namespace device::cuda;
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorCode::Unsupported, why); }
 
+/// CU_TR_ADDRESS_MODE_BORDER
+constexpr unsigned kBorder = 3;
+
 /// A stream of ours, which waits for no other.
 class OwnStream {
 public:
@@ -126,6 +129,9 @@ private:
     check(driver_.cuTexObjectGetTextureDesc(&texture, object.handle),
           "asking how a texture is read");
     object.sampler = samplerOf(texture);
+    // Replays on a GPU found another colour there than the program had.
+    if (std::ranges::find(texture.addressMode, kBorder) != std::end(texture.addressMode))
+      refuse("its colour beyond the border is not recorded");
     // Where the program gave none, the driver refuses or tells of one without extent.
     if (driver_.cuTexObjectGetResourceViewDesc(&view, object.handle) == CUDA_SUCCESS &&
         view.width > 0)
