@@ -13,12 +13,11 @@ import pytest
 from mneme.measure.compile_pool import CodeTarget, CompileRequest
 from mneme.measure.content import Content
 from mneme.measure.eval_future import EvalFuture, as_completed
+from mneme.measure.interpreter_settings import quick_switches, rare_collections
 from mneme.measure.job import Job, Known
 from mneme.measure.measuring import Measuring
-from mneme.measure.rare_collections import rare_collections
 from mneme.measure.ready import ReadyJobs
 from mneme.measure.statistics import ExecutorStatistics
-from mneme.measure.switch_interval import quick_switches
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
 
 TARGET: CodeTarget = ("sm_90", ())

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from mneme.files import scratch as scratches
 from mneme.files.scratch import ScratchDirectory, hold, remove_left
 
 MAKE = """
 import sys
+from mneme.files import scratch as scratches
 from mneme.files.scratch import ScratchDirectory
 kept = ScratchDirectory("tried")
 print(kept.name, flush=True)
@@ -100,3 +102,24 @@ def test_what_several_hold_goes_when_nobody_does(scratch: Path) -> None:
     remove_left([shared])
     assert not shared.exists()
     assert hold(shared) == -1
+
+
+def test_one_that_another_process_takes_for_left_is_made_again(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between making a directory and locking it another process may lock it to remove it."""
+    taken: list[int] = []
+
+    def taken_first(directory: Path, how: int) -> int:
+        if not taken:
+            taken.append(hold(directory, how))
+            return -1
+        return hold(directory, how)
+
+    monkeypatch.setattr(scratches, "hold", taken_first)
+    kept = ScratchDirectory("tried")
+    first = next(one for one in scratch.iterdir() if str(one) != kept.name)
+    os.close(taken[0])
+    remove_left([first, Path(kept.name)])
+    assert list(scratch.iterdir()) == [Path(kept.name)]
+    kept.cleanup()

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.install.hints import package_hint
 from mneme.measure.dask_questions import ask_workers
+from mneme.measure.interpreter_settings import quick_switches
 from mneme.measure.job_queue import BATCH_SYSTEMS, check_cluster_options, job_cluster
 from mneme.measure.job_time import seconds_of_job
 from mneme.measure.pool_processes import of_model
 from mneme.measure.ray_pool import ray_pool
-from mneme.measure.switch_interval import quick_switches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

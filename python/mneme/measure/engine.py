@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InternalError, InvalidArgument, MnemeError
 from mneme.measure.compile_pool import CompileAnswer, CompilePool, CompileRequest
+from mneme.measure.interpreter_settings import quick_switches
 from mneme.measure.job import Job, Known
 from mneme.measure.ready import ReadyJobs
 from mneme.measure.statistics import ExecutorStatistics
-from mneme.measure.switch_interval import quick_switches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

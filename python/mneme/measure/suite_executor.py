@@ -24,10 +24,10 @@ from mneme.measure.compile_pool import (
     PoolSpec,
     usable_cache_directory,
 )
+from mneme.measure.interpreter_settings import quick_switches
 from mneme.measure.measuring import Measuring
 from mneme.measure.replay_executor import options_text
 from mneme.measure.suite_process import SuiteProcess, Task
-from mneme.measure.switch_interval import quick_switches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

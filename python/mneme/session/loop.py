@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.interrupts import interrupts_wait
-from mneme.measure.rare_collections import rare_collections
+from mneme.measure.interpreter_settings import rare_collections
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.session.events import Progress
 from mneme.session.policy import ends_hangs
