@@ -16,7 +16,7 @@ from typing import Any
 from typing_extensions import Self
 
 from mneme.compare import Case, CompareOptions, Comparison, Variant, run_comparison
-from mneme.errors import BackendUnavailable, MnemeError
+from mneme.errors import BackendUnavailable, MnemeError, OutOfMemory
 from mneme.measure.compile_pool import CompileAnswer
 from mneme.measure.measuring import Measuring
 from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration, ExperimentResult
@@ -100,6 +100,16 @@ class Simulated:
     """How launches were measured, in the same order."""
     asked: list[tuple[int, str, int | None]] = field(default_factory=list)
     """Numbers of devices, record files and launches, in the same order."""
+    gone_after: tuple[int, int] = (-1, 0)
+    """A device, and how many launches it opens before it does not work any more."""
+    refused: list[int] = field(default_factory=list)
+    """Devices that did not work when they were asked."""
+    too_large: Sequence[str] = ()
+    """Record files of launches that cannot be open beside others."""
+    opened: list[tuple[int, int, str]] = field(default_factory=list)
+    """Devices, lanes and record files of what was opened ahead."""
+    alone: list[int] = field(default_factory=list)
+    """Devices on which one launch had the memory for itself."""
 
     def __call__(self, devices: Sequence[str], logs: Path, options: Any) -> Self:
         self._random = random.Random(self.seed)
@@ -123,8 +133,35 @@ class Simulated:
     def finish(self) -> None:
         pass
 
-    def idle_seconds(self, device: int) -> float:
+    def idle_seconds(self, device: int, lane: int = 0) -> float:
         return 0.0
+
+    def open(
+        self,
+        device: int,
+        launch: tuple[str, str],
+        prologue: str,
+        *,
+        lane: int = 0,
+        most_bytes: int = 0,
+    ) -> Callable[[], None]:
+        def wait() -> None:
+            self._check(device)
+            if (name := Path(launch[0]).name) in self.too_large:
+                raise OutOfMemory("no room for two")
+            self.opened.append((device, lane, name))
+
+        return wait
+
+    def _check(self, device: int) -> None:
+        which, opened = self.gone_after
+        is_gone = device == which and sum(one == device for one, _, _ in self.opened) >= opened
+        if device in self.unavailable or is_gone:
+            self.refused.append(device)
+            raise BackendUnavailable("it fell off the bus")
+
+    def close_others(self, device: int, lane: int) -> None:
+        self.alone.append(device)
 
     def compile(
         self, launch: tuple[str, str], config: ExperimentConfiguration, target: str
@@ -142,13 +179,12 @@ class Simulated:
         launch: tuple[str, str],
         config: ExperimentConfiguration,
         *,
-        is_cold: bool = False,
+        lane: int = 0,
         iterations: int | None = None,
         measuring: Measuring | None = None,
     ) -> Callable[[], ExperimentResult]:
         def wait() -> ExperimentResult:
-            if device in self.unavailable:
-                raise BackendUnavailable("it fell off the bus")
+            self._check(device)
             name = Path(launch[0]).name
             if name in self.unopened:
                 raise self.unopened[name]

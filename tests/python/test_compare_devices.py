@@ -11,6 +11,7 @@ import pytest
 import mneme.measure.suite_executor as room
 from compare_samples import Simulated, compared, make_cases, variant
 from mneme.compare.measuring import FEWEST_LAUNCHES, enough_launches, takes_as_long_in_place
+from mneme.compare.results import SPENT
 from mneme.compare.turns import Turns
 from mneme.devices import DeviceLimits
 from mneme.errors import InvalidArgument
@@ -88,46 +89,96 @@ def test_launches_in_rounds_are_as_many_as_wanted(tmp_path: Path) -> None:
 def test_what_devices_spent_their_time_on_is_told(tmp_path: Path) -> None:
     found = compared(make_cases(tmp_path, 2), VARIANTS, Simulated(), tmp_path / "r")
     time = found.to_dict()["time"]
-    assert time["opening"] == 2 * 0.25
+    assert set(SPENT) <= time.keys()
     assert time["kernels"] == pytest.approx(2 * 2 * (1 + 16) * 1e-6)
     assert time["busy"] == pytest.approx(time["kernels"] / time["seconds"])
     lines = (tmp_path / "r" / "kernels.jsonl").read_text().splitlines()
-    assert [json.loads(line)["spent"]["opening"] for line in lines] == [0.25, 0.25]
+    assert [json.loads(line)["spent"]["kernels"] for line in lines] == [time["kernels"] / 2] * 2
 
 
-def test_two_threads_of_a_device_queue_launch_after_launch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mneme.compare.session._threads_of", lambda _: 2)
+@pytest.fixture
+def gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Devices that are none of this machine."""
+    limits = DeviceLimits(target="sm_90", total_memory_bytes=8 << 30)
+    monkeypatch.setattr("mneme.compare.session.devices_to_use", lambda text: text.split(","))
+    monkeypatch.setattr("mneme.compare.session.device_limits", lambda _: limits)
+
+
+@pytest.mark.usefixtures("gpus")
+def test_two_processes_of_a_gpu_open_launches_and_one_measures(tmp_path: Path) -> None:
     simulated = Simulated()
     found = compared(
-        make_cases(tmp_path, 12), VARIANTS, simulated, tmp_path / "r", device="cpu,cpu", rounds=12
+        make_cases(tmp_path, 12), VARIANTS, simulated, tmp_path / "r", device="g:0,g:1", rounds=12
     )
     assert len(found.results) == 12
     for device in (0, 1):
         files = [file for number, file, _ in simulated.asked if number == device]
         changes = [file for at, file in enumerate(files) if at == 0 or files[at - 1] != file]
         assert len(changes) == len(set(changes))
+        assert {file for number, _, file in simulated.opened if number == device} == set(files)
+    assert simulated.alone == []
 
 
-def test_the_turn_is_passed_on_before_results_are_there() -> None:
+@pytest.mark.usefixtures("gpus")
+def test_a_launch_that_needs_the_whole_memory_has_it(tmp_path: Path) -> None:
+    simulated = Simulated(too_large=("1001.json",))
+    found = compared(make_cases(tmp_path, 4), VARIANTS, simulated, tmp_path / "r", device="g:0")
+    assert [one.problem for one in found.results] == [""] * 4
+    assert simulated.alone == [0]
+    assert "1001.json" not in {file for _, _, file in simulated.opened}
+
+
+@pytest.mark.usefixtures("gpus")
+def test_nothing_is_opened_beside_a_launch_that_has_the_memory_alone() -> None:
     turns = Turns()
+    other = threading.Thread(target=turns.opening().__enter__)
     with turns.taken():
-        turns.pass_on()
-        other = threading.Thread(target=turns.taken().__enter__)
-        other.start()
+        with turns.opening():
+            other.start()
+            assert other.is_alive()
         other.join(10)
         assert not other.is_alive()
+
+
+@pytest.mark.usefixtures("gpus")
+def test_findings_are_confirmed_where_they_were_found(tmp_path: Path) -> None:
+    simulated = Simulated(factors={"b": 1.5}, noise=0.001, bursts=0)
+    found = compared(
+        make_cases(tmp_path, 8), VARIANTS, simulated, tmp_path / "r", device="g:0,g:1,g:2"
+    )
+    assert all(one.outcomes["B"].again for one in found.results)
+    by_kernel: dict[str, set[int]] = {}
+    for device, record, _ in simulated.asked:
+        by_kernel.setdefault(record, set()).add(device)
+    assert len(by_kernel) == 8
+    assert {len(devices) for devices in by_kernel.values()} == {1}
+
+
+@pytest.mark.usefixtures("gpus")
+def test_a_gpu_that_failed_is_not_used_again(tmp_path: Path) -> None:
+    simulated = Simulated(factors={"b": 1.5}, noise=0.001, bursts=0, unavailable=(1,))
+    found = compared(make_cases(tmp_path, 8), VARIANTS, simulated, tmp_path / "r", device="g:0,g:1")
+    assert all(one.outcomes["B"].again for one in found.results)
+    # Two processes, each asked once at most.
+    assert simulated.refused.count(1) <= 2
+
+
+@pytest.mark.usefixtures("gpus")
+def test_what_a_gpu_found_that_is_gone_is_confirmed_elsewhere(tmp_path: Path) -> None:
+    cases = make_cases(tmp_path, 3)
+    simulated = Simulated(factors={"b": 1.5}, noise=0.001, bursts=0, gone_after=(0, 2))
+    found = compared(cases, VARIANTS, simulated, tmp_path / "r", device="g:0,g:1")
+    assert all(one.outcomes["B"].again for one in found.results)
 
 
 def test_launches_of_a_device_take_as_long_as_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.monotonic", iter((1.0, 10.0, 14.0, 20.0)).__next__)
     turns = Turns()
-    assert turns.finish(3.0, 3.0) == (3.0, 7.0, 1.0)
-    # This one was queued behind the other.
-    assert turns.finish(8.0, 3.5) == (10.0, 4.0, 0.5)
+    assert turns.finish(3.0) == (3.0, 7.0)
+    # This one was opened while the other was measured.
+    assert turns.finish(8.0) == (10.0, 4.0)
     # For two seconds nothing was to be measured.
-    assert turns.finish(16.0, 6.0) == (16.0, 4.0, 0.5)
+    assert turns.finish(16.0) == (16.0, 4.0)
 
 
 @pytest.mark.parametrize(

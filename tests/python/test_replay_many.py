@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cluster_parts import CPU, address_of, dask_cluster, dask_nodes, mneme, mpi
+from mneme.errors import NotFound, OutOfMemory
 from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions
 from mneme.mneme_types import dim3
 from mneme.recording.configured import recorded_configuration
@@ -72,6 +73,34 @@ def test_the_cpu_device_measures_nothing_after_wrong_code_in_its_process(tmp_pat
             pids.append(executor.pids)
     assert results == [True, True, False, True]
     assert pids[0] == pids[1] != pids[3]
+
+
+def test_a_process_opens_a_launch_while_another_one_measures(tmp_path: Path) -> None:
+    recording = Recording(GOLDEN)
+    launches = [(record, one) for record in recording.values() for one in record.values()]
+    places = [(str(record.path.absolute()), one.dynamic_hash) for record, one in launches]
+    snapshots = [one.prologue.fn for _, one in launches]
+    options = SuiteOptions(iterations=1, warmup=0, lanes=2)
+    with SuiteExecutor(["cpu"], tmp_path, options) as executor:
+        for at, (_, launch) in enumerate(launches):
+            wait = executor.open(0, places[at], snapshots[at], lane=at % 2)
+            if at:
+                before = recorded_configuration(launches[at - 1][1])
+                assert executor.submit(0, places[at - 1], before, lane=1 - at % 2)().verified
+            wait()
+            executor.close_others(0, at % 2)
+            config = recorded_configuration(launch)
+            assert executor.submit(0, places[at], config, lane=at % 2)().verified
+        assert len(executor.pids) == 2
+        with pytest.raises(OutOfMemory):
+            executor.open(0, places[0], snapshots[0], lane=1, most_bytes=1)()
+        with pytest.raises(NotFound):
+            executor.open(0, places[0], f"{snapshots[0]}.none", lane=1)()
+        gone = places[0][0], "1"
+        with pytest.raises(NotFound):
+            executor.open(0, gone, snapshots[0], lane=1)()
+        config = recorded_configuration(launches[0][1])
+        assert executor.submit(0, places[0], config, lane=1)().verified
 
 
 @pytest.mark.parametrize(

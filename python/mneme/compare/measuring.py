@@ -1,7 +1,7 @@
 """Measures the variants of one launch: verified first, then in rounds beside the baseline.
 
-Two launches share a device, so that it need not wait: while the last rounds of one run, the next
-one is verified behind them. A launch queues replays only while it has its turn.
+Two launches share a device, so that it need not wait: while one is measured, the next one is opened
+in another process. A launch queues replays only while it has its turn.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import math
 import random
 import statistics
 import time
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mneme.compare.occupancy import occupancy
 from mneme.compare.results import SPENT, UNUSED, CaseResult, Outcome
-from mneme.compare.turns import Turns
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.measure.measuring import Measuring
 from mneme.mneme_types import ExperimentResult
@@ -24,10 +24,11 @@ from mneme.session.rounds import Rounds
 from mneme.session.trials import Candidate, CompletedCandidate, classify_result, metric_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from mneme.compare.options import CompareOptions
     from mneme.compare.preparing import Executor, Prepared
+    from mneme.compare.turns import Lane
     from mneme.mneme_types import ExperimentConfiguration
 
 __all__ = [
@@ -51,36 +52,29 @@ _ROUND_NS = 2e6
 _MOST_LAUNCHES = 50
 
 
-def compare_case(  # noqa: PLR0913 - what a comparison depends on
-    executor: Executor,
-    device: int,
-    prepared: Prepared,
-    options: CompareOptions,
-    *,
-    rounds: int,
-    turns: Turns | None = None,
+def compare_case(
+    executor: Executor, lane: Lane, prepared: Prepared, options: CompareOptions, *, rounds: int
 ) -> CaseResult:
     """Return what is found out about one launch on one device.
 
     Args:
         executor: Compiles and replays.
-        device: Number of the device.
+        lane: What replays it.
         prepared: The launch, whose variants are being compiled.
         options: What is compared, and how.
         rounds: How many there are.
-        turns: Those of the device, if other threads use it, too.
 
     Raises:
         BackendUnavailable: If nothing can be measured on the device.
     """
     began = time.monotonic()
     names = [one.name for one in options.variants]
-    turns = turns or Turns()
-    one = _Measurement(executor, device, prepared, options, turns)
+    one = _Measurement(executor, lane, prepared, options)
     problem = ""
     try:
+        one.open()
         one.await_code(names)
-        with turns.taken():
+        with one.turn():
             one.verify(names)
             one.measure(names, rounds)
     except BackendUnavailable:
@@ -102,36 +96,34 @@ def compare_case(  # noqa: PLR0913 - what a comparison depends on
 
 def compare_again(  # noqa: PLR0913 - what a comparison depends on
     executor: Executor,
-    device: int,
+    lane: Lane,
     prepared: Prepared,
     options: CompareOptions,
     found: tuple[CaseResult, Sequence[str]],
     *,
     rounds: int,
-    turns: Turns | None = None,
 ) -> CaseResult:
     """Return the result of a launch with more rounds of the variants that were found to differ.
 
     Args:
         executor: Replays.
-        device: Number of the device.
+        lane: What replays it.
         prepared: The launch.
         options: What is compared, and how.
         found: What is known, and the names of the variants.
         rounds: How many more there are.
-        turns: Those of the device, if other threads use it, too.
 
     Raises:
         BackendUnavailable: If nothing can be measured on the device.
     """
     began = time.monotonic()
     result, names = found
-    turns = turns or Turns()
-    one = _Measurement(executor, device, prepared, options, turns)
+    one = _Measurement(executor, lane, prepared, options)
     one.outcomes.update(result.outcomes)
     one.is_in_place = result.is_in_place
     try:
-        with turns.taken():
+        one.open()
+        with one.turn():
             one.measure_again(names, rounds)
     except BackendUnavailable:
         raise
@@ -179,16 +171,17 @@ class _Measurement:
     def __init__(
         self,
         executor: Executor,
-        number: int,
+        lane: Lane,
         prepared: Prepared,
         options: CompareOptions,
-        turns: Turns,
     ) -> None:
         self._executor = executor
-        self._number = number
+        self._lane = lane
         self._prepared = prepared
         self._options = options
-        self._turns = turns
+        self._is_open = False
+        self._opened_at = 0.0
+        self._idle_before: float | None = None
         self._iterations = options.iterations
         self._statistics: dict[str, str] = {}
         self.outcomes: dict[str, Outcome] = {}
@@ -196,6 +189,36 @@ class _Measurement:
         self.is_in_place = False
         self.compiled_at = 0.0
         self.spent = dict.fromkeys(SPENT, 0.0)
+
+    def open(self) -> None:
+        """Open the launch, while another one may be measured; its turn is for what fails here."""
+        case, lane = self._prepared.case, self._lane
+        with lane.turns.opening():
+            wait = self._executor.open(
+                lane.device,
+                case.launch,
+                case.instance.prologue.fn,
+                lane=lane.number,
+                most_bytes=lane.most_bytes,
+            )
+            try:
+                wait()
+                self._is_open = True
+            except BackendUnavailable:
+                raise
+            except MnemeError:
+                self._is_open = False
+        self._opened_at = time.monotonic()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for the turn; have the memory of the device alone if the launch needs it."""
+        turns = self._lane.turns
+        with turns.taken(), ExitStack() as stack:
+            if not self._is_open:
+                stack.enter_context(turns.opening())
+                self._executor.close_others(self._lane.device, self._lane.number)
+            yield
 
     def await_code(self, names: Sequence[str]) -> None:
         """Wait for the code of all variants; note which cannot be compiled."""
@@ -221,8 +244,6 @@ class _Measurement:
                 groups.setdefault(self._compiled(name), []).append(name)
         firsts = [group[0] for group in groups.values()]
         waits = self._queue([configs[name] for name in firsts], is_cold=False)
-        if len(groups) == 1 and not self._options.measures_equal:
-            self._turns.pass_on()  # nothing will be measured
         for (first, *same), wait in zip(groups.values(), waits, strict=True):
             result = wait()
             self.device = result.device or self.device
@@ -294,35 +315,27 @@ class _Measurement:
                 outcomes[name] = _rejected(outcomes[name], first, compared)
 
     def _run(self, baseline: str, others: Sequence[str], rounds: int, *, order: str) -> Rounds[str]:
-        """Measure in rounds; pass the turn on with the last of them."""
-        left = rounds
-
-        def queue(
-            configs: Sequence[ExperimentConfiguration], *, is_cold: bool
-        ) -> list[Callable[[], ExperimentResult]]:
-            nonlocal left
-            waits = self._queue(configs, is_cold=is_cold)
-            left -= 1
-            if left == 0:
-                self._turns.pass_on()
-            return waits
-
         # The same order each time the launch is measured.
         draw = random.Random(repr(self._prepared.case.key) + order)  # noqa: S311 - not a secret
         configs = {name: self._prepared.configs[name] for name in others}
         compared = Rounds(
-            queue, self._prepared.configs[baseline], configs, metric=_METRIC, draw=draw
+            self._queue, self._prepared.configs[baseline], configs, metric=_METRIC, draw=draw
         )
         compared.run(rounds, is_cold=self._options.is_cold)
         return compared
 
     def end(self, began: float) -> float:
         """Note what the device spent its time on; return how long that was."""
-        idle_seconds = self._executor.idle_seconds(self._number)
-        start, seconds, idle = self._turns.finish(began, idle_seconds)
-        self.spent["compiling"] = max(0.0, self.compiled_at - start)
-        self.spent["waiting"] = max(0.0, idle - self.spent["compiling"])
+        start, seconds = self._lane.turns.finish(began)
+        compiled_at = max(start, self.compiled_at)
+        self.spent["compiling"] = compiled_at - start
+        self.spent["opening"] = max(0.0, self._opened_at - compiled_at)
+        if self._idle_before is not None:
+            self.spent["waiting"] = self._idle_seconds() - self._idle_before
         return seconds
+
+    def _idle_seconds(self) -> float:
+        return self._executor.idle_seconds(self._lane.device, self._lane.number)
 
     def give_up(self, names: Sequence[str], reason: str) -> None:
         """Note why variants without an outcome have none."""
@@ -360,17 +373,16 @@ class _Measurement:
         measuring: Measuring | None = None,
     ) -> list[Callable[[], ExperimentResult]]:
         launch = self._prepared.case.launch
-        if self.is_in_place:
-            measuring = Measuring(in_series=True, in_place=True)
+        usual = Measuring(in_series=True, in_place=self.is_in_place, cold_cache=is_cold)
         return [
             self._noting(
                 self._executor.submit(
-                    self._number,
+                    self._lane.device,
                     launch,
                     one,
-                    is_cold=is_cold,
+                    lane=self._lane.number,
                     iterations=self._iterations,
-                    measuring=measuring,
+                    measuring=measuring or usual,
                 )
             )
             for one in configs
@@ -381,7 +393,8 @@ class _Measurement:
 
         def noted() -> ExperimentResult:
             result = wait()
-            self.spent["opening"] = max(self.spent["opening"], result.open_time)
+            if self._idle_before is None:  # until then it was not this launch's turn
+                self._idle_before = self._idle_seconds()
             self.spent["kernels"] += result.launched_ns * _NS
             self.spent["restoring"] += result.restore_time
             self.spent["verifying"] += result.verify_time

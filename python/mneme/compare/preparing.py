@@ -29,23 +29,37 @@ class Executor(Protocol):
     ) -> Future[CompileAnswer]:
         """Compile a configuration into the cache."""
 
+    def open(
+        self,
+        device: int,
+        launch: tuple[str, str],
+        prologue: str,
+        *,
+        lane: int = 0,
+        most_bytes: int = 0,
+    ) -> Callable[[], None]:
+        """Open a launch before its replays come; return a function that waits for that."""
+
+    def close_others(self, device: int, lane: int) -> None:
+        """Wait until the other processes of a device have no launch open."""
+
     def submit(  # noqa: PLR0913 - all that a replay depends on
         self,
         device: int,
         launch: tuple[str, str],
         config: ExperimentConfiguration,
         *,
-        is_cold: bool = False,
+        lane: int = 0,
         iterations: int | None = None,
         measuring: Measuring | None = None,
     ) -> Callable[[], ExperimentResult]:
         """Queue a replay; return a function that waits for its result."""
 
-    def idle_seconds(self, device: int) -> float:
-        """Return how long a device has waited for replays to do, in all."""
+    def idle_seconds(self, device: int, lane: int = 0) -> float:
+        """Return how long a process of a device has waited for replays to do, in all."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(eq=False, slots=True, kw_only=True)
 class Prepared:
     """A launch whose variants are being compiled."""
 

@@ -19,7 +19,7 @@ from mneme.compare.preparing import Executor, Prepared, prepare
 from mneme.compare.statistics import CONFIRMING_ROUNDS, enough_rounds
 from mneme.compare.store import CompareStore
 from mneme.compare.summary import Comparison
-from mneme.compare.turns import Turns
+from mneme.compare.turns import Lane, Turns
 from mneme.devices import device_limits
 from mneme.errors import BackendUnavailable, InternalError, MnemeError
 from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions, devices_to_use
@@ -37,6 +37,10 @@ __all__ = ["CompareListener", "run_comparison"]
 
 _CPU = "cpu"
 _POLL_SECONDS = 0.2
+# While a launch is measured in one process of a GPU, the next one is opened in the other.
+_LANES = 2
+# Larger ones have the GPU alone: a launch needs its memory twice, and its result.
+_PART_OF_MEMORY = 1 / 8
 
 
 class CompareListener:
@@ -93,6 +97,7 @@ def run_comparison(
                 warmup=options.warmup,
                 tolerances=options.tolerances,
                 timeout=options.timeout,
+                lanes=_lanes_of(devices[0]),
                 compile_workers=options.compile_workers,
                 compile_timeout=options.compile_timeout,
             )
@@ -180,13 +185,22 @@ def _compiler(text: str) -> str:
     return str(json.loads(text).get("llvm", ""))
 
 
-def _threads_of(device: str) -> int:
-    # The CPU device compiles and measures by turns.
-    return 1 if device == _CPU else 2
+def _lanes_of(device: str) -> int:
+    # The CPU device opens and measures by turns.
+    return 1 if device == _CPU else _LANES
+
+
+def _make_lanes(number: int, device: str) -> list[Lane]:
+    turns, count = Turns(), _lanes_of(device)
+    most_bytes = int(device_limits(device).total_memory_bytes * _PART_OF_MEMORY)
+    return [
+        Lane(device=number, number=lane, most_bytes=most_bytes if count > 1 else 0, turns=turns)
+        for lane in range(count)
+    ]
 
 
 class _Run:
-    """The measurements of one run, two threads for each GPU: while one waits, the other queues."""
+    """The measurements of one run, with a thread for each process that measures."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - what a run consists of
         self,
@@ -206,10 +220,11 @@ class _Run:
         self._changed = threading.Condition()
         self._waiting: deque[Case] = deque()
         self._ahead: deque[Prepared] = deque()
-        self._turns = [Turns() for _ in devices]
+        self._lanes = [one for at, name in enumerate(devices) for one in _make_lanes(at, name)]
         self._targets = [device_limits(device).target for device in devices]
         self._finished: deque[CaseResult] = deque()
-        self._problems: dict[int, BaseException] = {}
+        self._problems: dict[Lane, BaseException] = {}
+        self._left_out: set[int] = set()
         self._again: Mapping[tuple[str, str], tuple[CaseResult, list[str]]] = {}
         self._ended = 0
         self._under_way = 0
@@ -233,16 +248,16 @@ class _Run:
         results: dict[tuple[str, str], CaseResult],
     ) -> None:
         """Measure variants of launches again, and note in `results` what that gives."""
-        self._again = found
+        self._again = found  # the variants of a launch are compiled
         self._work(cases, lambda one: results.update({one.key: one}))
 
     def _work(self, cases: Sequence[Case], finished: Callable[[CaseResult], None]) -> None:
         self._ended, self._is_over = 0, False
         self._waiting.extend(cases)
         threads = [
-            threading.Thread(target=self._serve, args=(number,), daemon=True)
-            for number, device in enumerate(self._devices)
-            for _ in range(_threads_of(device))
+            threading.Thread(target=self._serve, args=(lane,), daemon=True)
+            for lane in self._lanes
+            if lane not in self._problems
         ]
         for thread in threads:
             thread.start()
@@ -263,35 +278,41 @@ class _Run:
         self._report()
 
     def _report(self) -> None:
-        """Say what went wrong; raise it if no device is left or it is not about a device."""
+        """Say what went wrong; raise it if no device is left or it is not about a device.
+
+        What does not work is not used again.
+        """
         left = len(self._waiting) + len(self._ahead)
-        for number, problem in self._problems.items():
+        usable = {one.device for one in self._lanes if one not in self._problems}
+        for lane, problem in self._problems.items():
             if not isinstance(problem, BackendUnavailable) or left:
                 raise problem
-            self._listener.warn(f"{self._devices[number]} was left out: {problem}")
+            if lane.device not in usable | self._left_out:
+                self._left_out.add(lane.device)
+                self._listener.warn(f"{self._devices[lane.device]} was left out: {problem}")
 
     # In the threads.
 
-    def _serve(self, number: int) -> None:
+    def _serve(self, lane: Lane) -> None:
         try:
-            while not self._is_over and (prepared := self._next()) is not None:
-                self._measure_on(number, prepared)
+            while not self._is_over and (prepared := self._next(lane)) is not None:
+                self._measure_on(lane, prepared)
         except MnemeError as error:
-            self._problems[number] = error
+            self._problems[lane] = error
         except Exception as error:  # noqa: BLE001 - the thread that waits raises it
-            self._problems[number] = InternalError(f"{type(error).__name__}: {error}")
+            self._problems[lane] = InternalError(f"{type(error).__name__}: {error}")
         finally:
             with self._changed:
                 self._ended += 1
                 self._changed.notify_all()
 
-    def _measure_on(self, number: int, prepared: Prepared) -> None:
+    def _measure_on(self, lane: Lane, prepared: Prepared) -> None:
         try:
             if self._devices[0] == _CPU:
                 # It is the device, too: times would be those of compiling.
                 for answer in prepared.compiled.values():
                     answer.result()
-            found = self._compared(number, prepared)
+            found = self._compared(lane, prepared)
             if not self._is_over:  # what was interrupted is not a result
                 self._store.append(found)
                 self._finished.append(found)
@@ -303,29 +324,38 @@ class _Run:
                 self._under_way -= 1
                 self._changed.notify_all()
 
-    def _compared(self, number: int, prepared: Prepared) -> CaseResult:
-        these = (self._executor, number, prepared, self._options)
-        turns = self._turns[number]
+    def _compared(self, lane: Lane, prepared: Prepared) -> CaseResult:
+        these = (self._executor, lane, prepared, self._options)
         if known := self._again.get(prepared.case.key):
             rounds = min(self._rounds, CONFIRMING_ROUNDS)
-            return compare_again(*these, known, rounds=rounds, turns=turns)
-        return compare_case(*these, rounds=self._rounds, turns=turns)
+            return compare_again(*these, known, rounds=rounds)
+        return compare_case(*these, rounds=self._rounds)
 
-    def _next(self) -> Prepared | None:
-        """Return the next launch, and have those after it compiled.
+    def _next(self, lane: Lane) -> Prepared | None:
+        """Return the next launch for a lane, and have those after it compiled.
 
         While launches are measured elsewhere, one may come back from a device that fails.
         """
         with self._changed:
             while True:
-                while self._waiting and len(self._ahead) <= self._compiled_ahead:
+                while self._waiting and (self._again or len(self._ahead) <= self._compiled_ahead):
                     self._ahead.append(self._prepare(self._waiting.popleft()))
-                if self._ahead:
+                mine = next((one for one in self._ahead if self._may_measure(lane, one)), None)
+                if mine is not None:
+                    self._ahead.remove(mine)
                     self._under_way += 1
-                    return self._ahead.popleft()
-                if not self._under_way or self._is_over:
+                    return mine
+                if self._is_over or not (self._under_way or self._ahead):
                     return None
                 self._changed.wait(_POLL_SECONDS)
+
+    def _may_measure(self, lane: Lane, prepared: Prepared) -> bool:
+        """Whether a lane may measure a launch: what was found on a device is confirmed there."""
+        known = self._again.get(prepared.case.key)
+        if known is None:
+            return True
+        usable = {self._devices[one.device] for one in self._lanes if one not in self._problems}
+        return known[0].device == self._devices[lane.device] or known[0].device not in usable
 
     def _prepare(self, case: Case) -> Prepared:
         return prepare(

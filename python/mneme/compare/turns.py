@@ -1,64 +1,71 @@
-"""Whose launch a device measures next, where several threads use one device."""
+"""Whose launch a device measures next, where each of its processes has one open."""
 
 from __future__ import annotations
 
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Turns"]
+__all__ = ["Lane", "Turns"]
 
 
 class Turns:
     """The turns of one device. Thread-safe.
 
-    A thread that has the turn queues replays. It passes the turn on with the last of them, and
-    waits for their results while the next thread queues its own. A device answers in order.
+    Only the thread that has the turn runs kernels. Others open launches meanwhile, unless the one
+    with the turn needs the memory of the device for itself.
     """
 
     def __init__(self) -> None:
         """Make it; nobody has the turn."""
         self._lock = threading.Lock()
+        self._opening = threading.Lock()
         self._noting = threading.Lock()
-        self._mine = threading.local()
         self._free_since = time.monotonic()
-        self._idle_seconds = 0.0
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Wait for the turn, and have it until the end or until `pass_on`."""
-        self._lock.acquire()
-        self._mine.has_turn = True
-        try:
+        """Wait for the turn, and have it until the end."""
+        with self._lock:
             yield
-        finally:
-            self.pass_on()
 
-    def pass_on(self) -> None:
-        """Let the next thread queue; without the turn nothing happens."""
-        if getattr(self._mine, "has_turn", False):
-            self._mine.has_turn = False
-            self._lock.release()
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """Let no other thread open a launch before its turn, until the end."""
+        with self._opening:
+            yield
 
-    def finish(self, began: float, idle_seconds: float) -> tuple[float, float, float]:
+    def finish(self, began: float) -> tuple[float, float]:
         """Note that all results of this thread are there.
 
         Args:
             began: When it began to wait for code, as `time.monotonic` gives it.
-            idle_seconds: How long the device has waited for replays to do, in all.
 
         Returns:
             When the device was free for it, and the seconds since then: together, the launches of
-            a device take as long as the device does. How long it waited for replays in them.
+            a device take as long as the device does.
         """
         now = time.monotonic()
         with self._noting:
             start = max(began, self._free_since)
-            before = start - self._free_since  # nobody had anything to measure
-            idle = idle_seconds - self._idle_seconds - before
-            self._free_since, self._idle_seconds = now, idle_seconds
-        return start, now - start, max(0.0, idle)
+            self._free_since = now
+        return start, now - start
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Lane:
+    """One process of a device."""
+
+    device: int
+    """Number of the device."""
+    number: int = 0
+    """Which of the processes of the device."""
+    most_bytes: int = 0
+    """Memory of a launch that may be open beside another one; 0: any."""
+    turns: Turns
+    """Those of the device."""

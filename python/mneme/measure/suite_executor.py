@@ -1,7 +1,8 @@
-"""Replays launches of many recordings: one process a device goes from recording to recording.
+"""Replays launches of many recordings: processes of a device go from recording to recording.
 
 Starting a GPU takes longer than measuring most kernels, so a process keeps it and opens one launch
-after the other. Code is compiled ahead, in other processes, into the cache that replays read.
+after the other. Where a device has two processes, the next launch is opened in one while the other
+one measures. Code is compiled ahead, in other processes, into the cache that replays read.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import asyncio
 import os
 import threading
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mneme.devices import choose_device, device_limits, list_devices
-from mneme.errors import InvalidArgument
+from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.files.scratch import ScratchDirectory
 from mneme.measure.compile_pool import (
     CompileAnswer,
@@ -103,6 +105,9 @@ class SuiteOptions:
     """Seconds that one replay may take; None: 1000 times the recorded time a launch, at least 60
     s."""
 
+    lanes: int = 1
+    """Processes of each device, each with a launch open. At least 1."""
+
     compile_workers: int | None = None
     """Processes that compile; None: one per core, but for those that measure on GPUs."""
 
@@ -117,14 +122,14 @@ class SuiteExecutor:
         """Make it; processes start with the first requests.
 
         Args:
-            devices: What measures, a process each.
+            devices: What measures.
             logs: Existing directory for what processes print.
             options: How launches are replayed.
         """
         self.devices = list(devices)
         self._options = options
         cores = len(os.sched_getaffinity(0))
-        busy = sum(device != _CPU for device in devices)
+        busy = sum(device != _CPU for device in devices) * options.lanes
         wanted = options.compile_workers
         self.compile_workers = max(1, cores - busy) if wanted is None else wanted
         self._own_cache: ScratchDirectory | None = None
@@ -137,16 +142,21 @@ class SuiteExecutor:
             environment=environment,
         )
         self._pool = CompilePool(self._loop, spec, self.compile_workers)
-        self._processes = [
-            SuiteProcess(
-                self._loop,
-                device,
-                log=logs.absolute() / f"Worker-{number}.log",
-                timeout=options.timeout,
-                environment=environment,
-            )
-            for number, device in enumerate(devices)
+        self._lanes = [
+            [
+                SuiteProcess(
+                    self._loop,
+                    device,
+                    log=logs.absolute()
+                    / (f"Worker-{at}-{lane}.log" if lane else f"Worker-{at}.log"),
+                    timeout=options.timeout,
+                    environment=environment,
+                )
+                for lane in range(options.lanes)
+            ]
+            for at, device in enumerate(devices)
         ]
+        self._processes = [one for several in self._lanes for one in several]
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="mneme-suite", daemon=True)
         self._thread.start()
@@ -193,13 +203,40 @@ class SuiteExecutor:
         self._loop.call_soon_threadsafe(self._pool.submit, request, future.set_result)
         return future
 
+    def open(
+        self, device: int, launch: Launch, prologue: str, *, lane: int = 0, most_bytes: int = 0
+    ) -> Callable[[], None]:
+        """Open a launch before its replays come; return a function that waits for that.
+
+        The function raises the `MnemeError` that says why it is not open: replays try again.
+
+        Args:
+            device: Number of the device in `devices`.
+            launch: What is opened; what the lane has open is closed.
+            prologue: File with its memory.
+            lane: Which process of the device.
+            most_bytes: It is not opened if it has more memory than this; 0: no limit.
+        """
+        return self._ask(device, lane, Task(message=("open", launch, prologue, most_bytes)))
+
+    def close_others(self, device: int, lane: int) -> None:
+        """Wait until the other processes of a device have no launch open."""
+        others = [at for at in range(len(self._lanes[device])) if at != lane]
+        for wait in [self._ask(device, at, Task(message=("close",))) for at in others]:
+            with suppress(BackendUnavailable):  # it has none open either
+                wait()
+
+    def _ask(self, device: int, lane: int, task: Task) -> Callable[[], Any]:
+        self._loop.call_soon_threadsafe(self._lanes[device][lane].ask, task)
+        return task.future.result
+
     def submit(  # noqa: PLR0913 - all that a replay depends on
         self,
         device: int,
         launch: Launch,
         config: ExperimentConfiguration,
         *,
-        is_cold: bool = False,
+        lane: int = 0,
         iterations: int | None = None,
         measuring: Measuring | None = None,
     ) -> Callable[[], ExperimentResult]:
@@ -212,28 +249,26 @@ class SuiteExecutor:
             device: Number of the device in `devices`.
             launch: What is replayed.
             config: How it is compiled and launched.
-            is_cold: Whether caches are cold before each launch.
+            lane: Which process of the device.
             iterations: Measured launches; None: those of the options.
             measuring: How launches are measured; None: as the options say.
         """
-        measuring = measuring or self._options.measuring
         options = options_text(
             iterations=iterations or self._options.iterations,
             warmup=self._options.warmup,
             tolerances=self._options.tolerances,
-            measuring=replace(measuring, cold_cache=is_cold or measuring.cold_cache),
+            measuring=measuring or self._options.measuring,
         )
-        task = Task(message=(launch, config.launch_text(), options))
-        self._loop.call_soon_threadsafe(self._processes[device].ask, task)
-        return task.future.result
+        return self._ask(device, lane, Task(message=("run", launch, config.launch_text(), options)))
 
-    def idle_seconds(self, device: int) -> float:
-        """Return how long the process of a device has waited for replays to do, in all.
+    def idle_seconds(self, device: int, lane: int = 0) -> float:
+        """Return how long a process of a device has waited for replays to do, in all.
 
         Args:
             device: Number of the device in `devices`.
+            lane: Which of its processes.
         """
-        return self._processes[device].idle_seconds
+        return self._lanes[device][lane].idle_seconds
 
     def finish(self) -> None:
         """Let all processes end, without waiting for that; nothing can be queued any more."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from mneme.measure.compile_pool import Launch
-
 __all__ = ["SuiteProcess", "Task"]
 
 _COMMAND = "from mneme.measure.suite_worker import main; main()"
@@ -30,14 +28,21 @@ _MOST_OPENINGS = 3
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Task:
-    """One replay."""
+    """One request."""
 
-    message: tuple[Launch, str, str]
-    """Launch, configuration as JSON, options as JSON."""
+    message: tuple[object, ...]
+    """As `mneme.measure.suite_worker.main` takes it."""
 
-    future: Future[ExperimentResult] = field(default_factory=Future)
+    future: Future[Any] = field(default_factory=Future)
+    """The `ExperimentResult` of a replay, else None."""
+
     openings: int = 0
     """Processes that could not open the launch."""
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether its answer is a result."""
+        return self.message[0] == "run"
 
 
 class SuiteProcess(Worker[Task]):
@@ -73,9 +78,12 @@ class SuiteProcess(Worker[Task]):
         self._environment = environment
 
     def ask(self, task: Task) -> None:
-        """Queue a task; its future gets a result, or says why the launch cannot be opened."""
+        """Queue a task; its future gets the answer, or says why the launch cannot be opened."""
         if self._is_closing:
             task.future.set_exception(errors.InvalidArgument("the executor is shut down"))
+            return
+        if task.message[0] == "close" and self._child is None:
+            task.future.set_result(None)  # nothing is open
             return
         self.start()
         self.send(Request(subject=task, message=task.message, seconds=self._timeout))
@@ -112,6 +120,9 @@ class SuiteProcess(Worker[Task]):
         if kind == "unopened":
             self._unopened(task, *content)
             return
+        if not task.is_replay:
+            task.future.set_result(None)
+            return
         if kind == "failed":
             result = self._failed(content)
         else:
@@ -136,8 +147,9 @@ class SuiteProcess(Worker[Task]):
         if is_late:
             how = f"timed out after {request.spent_seconds:.1f} s"
         sentence = f"Worker {how} running on device {self.device}"
-        if not request.subject.future.done():
-            request.subject.future.set_result(self._failed(sentence, died=True))
+        task = request.subject
+        if not task.future.done():
+            task.future.set_result(self._failed(sentence, died=True) if task.is_replay else None)
 
     def _on_refusal(self, requests: list[Request[Task]], refusal: Refusal) -> None:
         sentence = (

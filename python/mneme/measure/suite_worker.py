@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mneme.errors import MnemeError
+from mneme.errors import MnemeError, OutOfMemory
 from mneme.measure.serving import serve
 
 if TYPE_CHECKING:
@@ -23,11 +23,16 @@ __all__ = ["main"]
 def main() -> None:
     """Replay the requests on standard input until it ends.
 
-    The setting is "device". Messages are `(launch, configuration, options)`, the latter two as JSON
-    and the launch as the path of a record and an id; their content replaces the recorded IR.
-    Answers are `("result", (result as JSON, seconds without a request before it))`, or
-    `("unopened", (class name, sentence))` if the launch cannot be opened. A launch stays open until
-    another one is asked for.
+    The setting is "device". A launch is the path of a record and an id. It stays open until another
+    one is asked for. Messages and their answers:
+
+    - `("run", launch, configuration, options)`, the latter two as JSON:
+      `("result", (result as JSON, seconds without a request before it))`
+    - `("open", launch, path of its prologue, most bytes of memory)`: `("done", None)`
+    - `("close",)`: `("done", None)`
+
+    A launch that cannot be opened, or that has more memory, gives
+    `("unopened", (class name, sentence))`.
     """
     serve(_open)
 
@@ -42,22 +47,34 @@ def _open(device: str) -> Iterator[tuple[object, Handler]]:
 
     ended = time.monotonic()
 
-    def answer(message: tuple[_Launch, str, str], ir: bytes) -> tuple[str, object]:
+    def answer(message: tuple[Any, ...], ir: bytes) -> tuple[str, object]:
         nonlocal ended
         idle = time.monotonic() - ended
-        launch, config, options = message
+        verb, *more = message
         try:
-            session = opened.session_of(launch)
-        except MnemeError as error:
-            return "unopened", (type(error).__name__, str(error))
-        result = session.run(config, options, ir)[0]
-        ended = time.monotonic()
-        return "result", (result, idle)
+            if verb == "run":
+                launch, config, options = more
+                return "result", (opened.session_of(launch).run(config, options, ir)[0], idle)
+            if verb == "open":
+                opened.open_small(*more)
+            else:
+                opened.close()
+        except _Unopened as failure:
+            return "unopened", (type(failure.why).__name__, str(failure.why))
+        finally:
+            ended = time.monotonic()
+        return "done", None
 
     try:
         yield held.target(), answer
     finally:
         opened.close()
+
+
+class _Unopened(Exception):  # noqa: N818 - an answer, not an error
+    def __init__(self, why: MnemeError) -> None:
+        super().__init__()
+        self.why = why
 
 
 class _Opened:
@@ -74,9 +91,25 @@ class _Opened:
 
         if self._session is None or launch != self._launch:
             self.close()
-            self._session = _native.ReplaySession(*launch, self._device)
+            try:
+                self._session = _native.ReplaySession(*launch, self._device)
+            except MnemeError as error:
+                raise _Unopened(error) from error
             self._launch = launch
         return self._session
+
+    def open_small(self, launch: _Launch, prologue: str, most_bytes: int) -> None:
+        """Open a launch unless it has more memory than this; what is open is closed then, too."""
+        from mneme import _native  # noqa: PLC0415 - loaded by now
+
+        self.close()
+        try:
+            taken = int(_native.Snapshot(prologue).sizes()["raw"])
+            if 0 < most_bytes < taken:
+                raise OutOfMemory(f"{taken} bytes beside another launch")
+        except MnemeError as error:
+            raise _Unopened(error) from error
+        self.session_of(launch)
 
     def close(self) -> None:
         """Give the memory of the open launch back."""
