@@ -12,8 +12,11 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
+#include <math.h> // isnan() and its like without std::
 #include <new>
 #include <utility>
+
+#include "mneme/nvcc_intrinsics.h"
 
 // NOLINTBEGIN: the names are CUDA's.
 static inline int min(int a, int b) { return a < b ? a : b; }
@@ -76,6 +79,7 @@ static inline float max(float a, float b) { return fmaxf(a, b); }
 static inline double max(double a, double b) { return fmax(a, b); }
 static inline double max(float a, double b) { return fmax(a, b); }
 static inline double max(double a, float b) { return fmax(a, b); }
+static inline void sincos(float x, float* sine, float* cosine) { sincosf(x, sine, cosine); }
 static inline unsigned umin(unsigned a, unsigned b) { return min(a, b); }
 static inline unsigned umax(unsigned a, unsigned b) { return max(a, b); }
 static inline long long llmin(long long a, long long b) { return min(a, b); }

@@ -83,6 +83,53 @@ def test_host_code_finds_what_nvcc_declares(build_tree: Path, tmp_path: Path) ->
     assert _runs(build_tree, tmp_path / "app") == "5 1 2.5 4\n"
 
 
+HINTED = """
+struct Pair { double a, b; };
+template <class T> __global__ void through(const T* from, T* to) {
+  const unsigned i = threadIdx.x;
+  T value = __ldca(from + i);
+  __stcs(to + 4 * i, value); __stcg(to + 4 * i + 1, __ldlu(from + i));
+  __stwb(to + 4 * i + 2, value); __stwt(to + 4 * i + 3, value);
+}
+__global__ void widened(double* to, unsigned long* bits) {
+  __stcs(to, 2.5f);
+  bits[0] = __ldcg(bits + 1) + __ldcs(bits + 1) + __ldcv(bits + 1);
+  to[1] = __tanhf(0.0f) + isnan(to[0]);
+}
+template <class T> int wrong(T given) {
+  T *from, *to; int count = 0;
+  cudaMallocManaged(&from, 2 * sizeof(T)); cudaMallocManaged(&to, 8 * sizeof(T));
+  memcpy(from, &given, sizeof(T)); memcpy(from + 1, &given, sizeof(T));
+  through<<<1, 2>>>(from, to);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 8;
+  for (int i = 0; i < 8; ++i) count += memcmp(to + i, &given, sizeof(T)) != 0;
+  return count;
+}
+int main() {
+  double* to; unsigned long* bits;
+  cudaMallocManaged(&to, 16); cudaMallocManaged(&bits, 16); bits[1] = 7;
+  widened<<<1, 1>>>(to, bits); cudaDeviceSynchronize();
+  float sine, cosine, whole; sincos(0.0f, &sine, &cosine);
+  printf("%d %.1f %.1f %lu ", wrong('c') + wrong(short(-3)) + wrong(-3.5f) + wrong(1e300)
+      + wrong(make_char4(1, -2, 3, -4)) + wrong(make_float4(1, 2, 3, 4)) + wrong(Pair{1, 2}),
+      to[0], to[1], bits[0]);
+  printf("%d%d%d%d %.1f %.1f\\n", isnan(sine), isfinite(to[0]), isinf(cosine), signbit(-1.0f),
+         modf(cosine, &whole), whole);
+}
+"""
+
+
+@pytest.mark.parametrize("language", ["c++11", "c++20"])
+def test_functions_that_clang_lacks_are_there(
+    language: str, build_tree: Path, tmp_path: Path
+) -> None:
+    # C++20's headers of the host include <new> before all else.
+    (tmp_path / "a.cu").write_text(HINTED)
+    done = _nvcc(build_tree, f"-std={language}", "-arch=sm_90", "a.cu", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert _runs(build_tree, tmp_path / "a.out") == "0 2.5 0.0 21 0101 0.0 1.0\n"
+
+
 @pytest.mark.parametrize("relocatable", ["true", "false"])
 def test_device_code_allocates_and_names_nan(
     relocatable: str, build_tree: Path, tmp_path: Path
