@@ -6,16 +6,39 @@
 
 namespace mneme::record {
 
+/// Arrays that a launch hardly reads are recorded up to this size, together.
+constexpr uint64_t kSmallBytes = uint64_t{64} << 20;
+
 LaunchTextures::~LaunchTextures() { drop(0); }
 
-/// Forgets all but the first `count`.
-void LaunchTextures::drop(size_t count) {
-  for (; taken_.size() > count; taken_.pop_back())
-    if (taken_.back().ownsMemory)
-      memory_.release(reinterpret_cast<const void*>(taken_.back().found.object.memory));
+void* LaunchTextures::place(uint64_t sizeBytes) {
+  constexpr auto kKind = artifact::RegionKind::Allocation;
+  if (!place_.context)
+    return memory_.allocate(sizeBytes, kKind, place_.device);
+  void* const memory = access_->allocate(sizeBytes);
+  if (memory)
+    memory_.noteForeign(memory, sizeBytes, kKind, place_);
+  return memory;
 }
 
-void LaunchTextures::placeArray(Taken& taken) {
+void LaunchTextures::release(void* memory) noexcept {
+  if (!place_.context) {
+    memory_.release(memory);
+    return;
+  }
+  memory_.forget(memory);
+  if (!isAbandoned_)
+    access_->free(memory); // else it ends with the context
+}
+
+/// Forgets all but the first `count`.
+void LaunchTextures::drop(size_t count) noexcept {
+  for (; taken_.size() > count; taken_.pop_back())
+    if (taken_.back().ownsMemory)
+      release(reinterpret_cast<void*>(taken_.back().found.object.memory));
+}
+
+void LaunchTextures::placeArray(Taken& taken, uint64_t mostBytes) {
   TextureObject& object = taken.found.object;
   const auto same = std::ranges::find_if(
       taken_, [&](const Taken& one) { return one.found.array == taken.found.array; });
@@ -23,29 +46,48 @@ void LaunchTextures::placeArray(Taken& taken) {
     object.memory = same->found.object.memory;
     return;
   }
-  void* const place =
-      memory_.allocate(object.memoryBytes, artifact::RegionKind::Allocation, device_);
-  if (!place)
-    throw Error(ErrorCode::OutOfMemory,
-                "the recorder's window has no room for the content of an array");
-  object.memory = reinterpret_cast<uint64_t>(place);
+  if (object.memoryBytes > mostBytes)
+    throw Error(ErrorCode::Unsupported, "its array is large");
+  void* const memory = place(object.memoryBytes);
+  if (!memory)
+    throw Error(ErrorCode::OutOfMemory, "there is no room for the content of an array");
+  object.memory = reinterpret_cast<uint64_t>(memory);
   taken.ownsMemory = true;
+}
+
+void LaunchTextures::take(const LiveTextures::Object& object, uint64_t mostBytes) {
+  Taken taken{.found = access_->describe(object)};
+  if (taken.found.object.isArray())
+    placeArray(taken, mostBytes);
+  taken_.push_back(std::move(taken));
 }
 
 std::string LaunchTextures::take(const std::vector<LiveTextures::Object>& objects) {
   const size_t before = taken_.size();
   try {
-    for (const LiveTextures::Object& one : objects) {
-      Taken taken{.found = access_->describe(one.handle, one.isSurface)};
-      if (taken.found.object.isArray())
-        placeArray(taken);
-      taken_.push_back(std::move(taken));
-    }
+    for (const LiveTextures::Object& one : objects)
+      take(one, ~uint64_t{0});
     return "";
   } catch (const std::exception& error) {
     drop(before);
     return error.what();
   }
+}
+
+size_t LaunchTextures::takeIfSmall(const std::vector<LiveTextures::Object>& objects, size_t most) {
+  uint64_t bytesLeft = kSmallBytes;
+  size_t count = 0;
+  for (const LiveTextures::Object& one : objects)
+    try {
+      if (count == most)
+        break;
+      take(one, bytesLeft);
+      ++count;
+      if (taken_.back().ownsMemory)
+        bytesLeft -= taken_.back().found.object.memoryBytes;
+    } catch (const std::exception&) { // counted by the caller
+    }
+  return objects.size() - count;
 }
 
 void LaunchTextures::fetch() {

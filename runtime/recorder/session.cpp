@@ -350,7 +350,7 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, AtPlac
   if (isTransferLost_.exchange(false))
     history_.forgetAll();
   Capture capture(access, writer(), history_);
-  LaunchTextures textures(*memory_, backend_.textures(), place_.device);
+  LaunchTextures textures(*memory_, backend_.textures(), place_);
   addTextures(info, launch, textures);
   textures.fetch();
   draft.instance.textures = textures.descriptions();
@@ -367,8 +367,10 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, AtPlac
   draft.prologue.args = argumentValues(*info.blob, launch);
   clearGuards(access);
   there.leave(); // where the program launches, default streams are others
-  if (!launchAndWait(attempt, launch, access, draft.instance, alone))
+  if (!launchAndWait(attempt, launch, access, draft.instance, alone)) {
+    textures.abandon();
     return false; // the vendor's runtime may keep the error of the latest call alone
+  }
   there.enter();
   noteStrayWrite(info, access);
   textures.fetch();

@@ -95,8 +95,9 @@ public:
   /// Notes that `function` is another handle of `kernel`.
   void aliasAskedFor(const void* function, const void* kernel) noexcept;
   // Textures and surfaces of the program.
-  void textureMade(uint64_t handle, bool isSurface, const void* array) noexcept;
+  void textureMade(uint64_t handle, bool isSurface, const TextureWords& words) noexcept;
   void textureDestroyed(uint64_t handle, bool isSurface) noexcept;
+  void arrayPartMade(const void* part, const void* whole, std::optional<uint32_t> level) noexcept;
   void arrayDestroyed(const void* array) noexcept;
 
   /// The kernel behind a function's handle; its handle is null if it is unknown.

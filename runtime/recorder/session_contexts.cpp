@@ -62,9 +62,10 @@ std::vector<std::shared_ptr<const LoadedModule>> Session::contextEnds(void* cont
 void Session::contextEnded(
     void* context, bool hasEnded,
     const std::vector<std::shared_ptr<const LoadedModule>>& modules) noexcept {
-  if (hasEnded)
+  if (hasEnded) {
     memory_->forgetContext(context);
-  else
+    textures_.forgetContext(context);
+  } else
     for (const auto& module : modules)
       moduleLoaded(module);
 }

@@ -1,5 +1,6 @@
 // Textures and surfaces that a launch can see.
 #include <algorithm>
+#include <iterator>
 
 #include "runtime/core/base/sentence.h"
 #include "runtime/recorder/session.h"
@@ -12,11 +13,16 @@ constexpr size_t kMostUnnamed = 256;
 
 } // namespace
 
-void Session::textureMade(uint64_t handle, bool isSurface, const void* array) noexcept {
+void Session::textureMade(uint64_t handle, bool isSurface, const TextureWords& words) noexcept {
   try {
     if (const TextureAccess* access = backend_.textures())
-      if (const auto device = access->device())
-        textures_.add({*device, handle, isSurface, array});
+      if (const auto place = access->place())
+        textures_.add({.place = *place,
+                       .handle = handle,
+                       .isSurface = isSurface,
+                       .array = words.array,
+                       .sampler = access->samplerOf(words.sampler),
+                       .view = access->viewOf(words.view)});
   } catch (const std::exception& error) {
     note(sentence("a texture cannot be recorded: ", error.what()));
   }
@@ -24,35 +30,48 @@ void Session::textureMade(uint64_t handle, bool isSurface, const void* array) no
 
 void Session::textureDestroyed(uint64_t handle, bool isSurface) noexcept {
   if (const TextureAccess* access = backend_.textures())
-    if (const auto device = access->device())
-      textures_.remove(*device, handle, isSurface);
+    if (const auto place = access->place())
+      textures_.remove(*place, handle, isSurface);
+}
+
+void Session::arrayPartMade(const void* part, const void* whole,
+                            std::optional<uint32_t> level) noexcept {
+  try {
+    if (const TextureAccess* access = backend_.textures())
+      if (const auto place = access->place())
+        textures_.notePart(part, {whole, level, *place});
+  } catch (const std::exception& error) {
+    note(sentence("a level of an array cannot be recorded: ", error.what()));
+  }
 }
 
 void Session::arrayDestroyed(const void* array) noexcept { textures_.forgetArray(array); }
 
-/// Takes the objects of one kind that the launch can see. Those that its arguments hold; if they
-/// hold none, all: their handles may be in memory.
+/// Takes the objects of one kind that the launch can see: those that its arguments hold, and the
+/// others as well, since handles may be in memory, and a number may look like a handle.
 void Session::takeTextures(const KernelInfo& info, const mneme_launch& launch, bool isSurface,
                            LaunchTextures& textures) {
   const char* const kind = isSurface ? "surfaces" : "textures";
-  std::vector<LiveTextures::Object> live;
-  if (!place_.context)
-    live = textures_.of(place_.device, isSurface);
+  std::vector<LiveTextures::Object> live = textures_.of(place_, isSurface), others;
   const std::vector<uint64_t> words = wordArguments(*info.blob, launch);
   const auto isGiven = [&](const LiveTextures::Object& one) {
     return std::ranges::find(words, one.handle) != words.end();
   };
-  if (std::ranges::any_of(live, isGiven))
+  if (std::ranges::any_of(live, isGiven)) {
+    std::ranges::remove_copy_if(live, std::back_inserter(others), isGiven);
     std::erase_if(live, [&](const LiveTextures::Object& one) { return !isGiven(one); });
+  }
   std::string why;
-  if (place_.context)
-    why = "objects of contexts that the program made itself are not recorded";
-  else if (live.empty())
+  if (live.empty())
     why = "it has no texture or surface object";
   else if (live.size() > kMostUnnamed && !isGiven(live.front()))
     why = "its arguments name none of " + std::to_string(live.size()) + " objects";
   else
     why = textures.take(live);
+  if (const size_t left = why.empty() ? textures.takeIfSmall(others, kMostUnnamed) : 0)
+    note("kernel '" + info.blob->demangled + "' may read " + kind +
+         " that no argument names: " + std::to_string(left) + " of " +
+         std::to_string(others.size()) + " are not recorded, and a replay that reads them differs");
   if (!why.empty())
     note("kernel '" + info.blob->demangled + "' reads what a recording does not hold (" + kind +
          "): its replays may differ; " + why);

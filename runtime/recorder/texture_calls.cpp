@@ -14,11 +14,21 @@ Session* activeSession() noexcept {
 
 } // namespace
 
-int watchTexture(const uint64_t* handle, bool isSurface, const void* array, const Next& next) {
+int watchTexture(const uint64_t* handle, bool isSurface, const TextureWords& words,
+                 const Next& next) {
   const CallGuard guard;
   const int status = next();
   if (Session* session = status == 0 && handle ? activeSession() : nullptr)
-    session->textureMade(*handle, isSurface, array);
+    session->textureMade(*handle, isSurface, words);
+  return status;
+}
+
+int watchArrayPart(void* const* part, const void* whole, std::optional<uint32_t> level,
+                   const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  if (Session* session = status == 0 && part ? activeSession() : nullptr)
+    session->arrayPartMade(*part, whole, level);
   return status;
 }
 

@@ -57,8 +57,9 @@ struct TextureObject {
   /// array's elements as partsOf() says; objects of one array share it.
   uint64_t memory = 0;
   uint64_t memoryBytes = 0;
-  ArrayShape array;        ///< Linear, Pitched: size and format of the memory
-  uint64_t pitchBytes = 0; ///< Pitched
+  ArrayShape array;                             ///< Linear, Pitched: size and format of the memory
+  uint64_t pitchBytes = 0;                      ///< Pitched
+  std::optional<uint32_t> level = std::nullopt; ///< Mipmapped: the only level that it shows
   std::optional<TextureSampler> sampler = std::nullopt; ///< of a texture
   std::optional<TextureView> view = std::nullopt;
   bool operator==(const TextureObject&) const = default;

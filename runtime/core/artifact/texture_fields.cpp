@@ -74,11 +74,14 @@ TextureView viewFromJson(const Fields& fields) {
           .lastLayer = layers[1]};
 }
 
-/// An array's content is as large as its shape says.
+/// An array's content is as large as its shape says, and has the level.
 void checkSize(const Fields& fields, const TextureObject& object) {
   if (object.isArray() &&
       (object.memoryBytes == 0 || object.memoryBytes != bytesOf(partsOf(object.array))))
     fields.refuse("Bytes", "is not the size of the array's elements");
+  if (object.level &&
+      (object.source != TextureSource::Mipmapped || *object.level >= object.array.levels))
+    fields.refuse("Level", "is not one of the array's");
 }
 
 TextureObject textureFromJson(const Fields& fields) {
@@ -100,6 +103,8 @@ TextureObject textureFromJson(const Fields& fields) {
                   .channels = fields.u32("Channels"),
                   .flags = fields.u32("Flags"),
                   .levels = fields.u32("Levels")};
+  if (fields.has("Level"))
+    object.level = fields.u32("Level");
   if (fields.has("Sampler"))
     object.sampler = samplerFromJson(fields.object("Sampler"));
   if (fields.has("View"))
@@ -125,6 +130,8 @@ json texturesToJson(const std::vector<TextureObject>& textures) {
                                        {"Channels", array.channels},
                                        {"Flags", array.flags},
                                        {"Levels", array.levels}});
+    if (one.level)
+      out["Level"] = *one.level;
     if (one.sampler)
       out["Sampler"] = samplerToJson(*one.sampler);
     if (one.view)

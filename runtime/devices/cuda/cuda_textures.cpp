@@ -115,7 +115,12 @@ CUDA_RESOURCE_DESC CudaTextures::resourceOf(const TextureObject& wanted) const {
   resource.resType = static_cast<CUresourcetype>(wanted.source);
   if (wanted.isArray()) {
     const auto array = std::ranges::find(arrays_, wanted.memory, &OwnArray::memory);
-    if (array->handle.mipmapped)
+    if (wanted.level) {
+      resource.resType = CU_RESOURCE_TYPE_ARRAY;
+      context_.check(driver_.cuMipmappedArrayGetLevel(&resource.res.array.hArray,
+                                                      array->handle.mipmapped, *wanted.level),
+                     "asking for a level of an array");
+    } else if (array->handle.mipmapped)
       resource.res.mipmap.hMipmappedArray = array->handle.mipmapped;
     else
       resource.res.array.hArray = array->handle.plain;
@@ -216,7 +221,7 @@ std::unique_ptr<TextureObjects> makeTextures(Context& context,
                                              std::span<const TextureObject> wanted) {
   const Driver& driver = context.driver();
   if (!driver.cuTexObjectCreate || !driver.cuSurfObjectCreate || !driver.cuArray3DCreate ||
-      !driver.cuMipmappedArrayCreate || !driver.cuMemcpy3DAsync)
+      !driver.cuMipmappedArrayCreate || !driver.cuMipmappedArrayGetLevel || !driver.cuMemcpy3DAsync)
     return nullptr;
   return std::make_unique<CudaTextures>(context, wanted);
 }

@@ -22,7 +22,7 @@ const void* arrayIn(const Resource* resource) noexcept {
 
 MNEME_RECORD_API int cuTexObjectCreate(uint64_t* object, const Resource* resource,
                                        const void* texture, const void* view) {
-  return watchTexture(object, false, arrayIn(resource), [&] {
+  return watchTexture(object, false, {arrayIn(resource), texture, view}, [&] {
     return forward<cuTexObjectCreate>("cuTexObjectCreate", object, resource, texture, view);
   });
 }
@@ -33,7 +33,7 @@ MNEME_RECORD_API int cuTexObjectDestroy(uint64_t object) {
 }
 
 MNEME_RECORD_API int cuSurfObjectCreate(uint64_t* object, const Resource* resource) {
-  return watchTexture(object, true, arrayIn(resource), [&] {
+  return watchTexture(object, true, {arrayIn(resource)}, [&] {
     return forward<cuSurfObjectCreate>("cuSurfObjectCreate", object, resource);
   });
 }
@@ -41,6 +41,18 @@ MNEME_RECORD_API int cuSurfObjectCreate(uint64_t* object, const Resource* resour
 MNEME_RECORD_API int cuSurfObjectDestroy(uint64_t object) {
   return watchTextureEnd(
       object, true, [&] { return forward<cuSurfObjectDestroy>("cuSurfObjectDestroy", object); });
+}
+
+MNEME_RECORD_API int cuMipmappedArrayGetLevel(void** level, void* array, unsigned number) {
+  return watchArrayPart(level, array, number, [&] {
+    return forward<cuMipmappedArrayGetLevel>("cuMipmappedArrayGetLevel", level, array, number);
+  });
+}
+
+MNEME_RECORD_API int cuArrayGetPlane(void** plane, void* array, unsigned number) {
+  return watchArrayPart(plane, array, std::nullopt, [&] {
+    return forward<cuArrayGetPlane>("cuArrayGetPlane", plane, array, number);
+  });
 }
 
 MNEME_RECORD_API int cuArrayDestroy(void* array) {

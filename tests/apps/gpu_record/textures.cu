@@ -2,12 +2,13 @@
 // numbers that depend on all elements read or left.
 //
 //   textures [bilinear|layered|volume|row|linear|pitched|bytes|surface|surfaces|struct|memory|
-//             constant|mipmaps|many]
+//             constant|mipmaps|many|colours|level|gone|number|own]
 #include <cstdio>
 #include <cstring>
 #include <vector>
 
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 
 #define CHECK(call)                                                                                \
   if (const int status = (call); status != 0)                                                      \
@@ -88,6 +89,25 @@ __global__ void samplesMany(Pictures all, unsigned long long one, float* out) {
   for (const cudaTextureObject_t texture : all.textures)
     sum = sum * 1.5f + tex2D<float>(texture, x, y);
   out[y * kSide + x] = sum;
+}
+
+__global__ void samplesColours(cudaTextureObject_t texture, int* out) {
+  const int x = threadIdx.x, y = blockIdx.x;
+  const int4 found = tex2D<int4>(texture, x - 2.0f, y + 3.0f);
+  out[y * kSide + x] = found.x + found.y * 3 + found.z * 5 + found.w * 7;
+}
+/// Adds each second element of the first level to the second one.
+__global__ void addsLevels(cudaTextureObject_t texture, cudaSurfaceObject_t second, float* out) {
+  const int x = threadIdx.x, y = blockIdx.x;
+  const float u = (x + 0.5f) / (kSide / 2), v = (y + 0.5f) / (kSide / 2);
+  const float sum = tex2DLod<float>(texture, u, v, 1) + tex2DLod<float>(texture, u, v, 0);
+  out[y * kSide + x] = surf2Dread<float>(second, x * 4, y) - sum * 2;
+  surf2Dwrite<float>(sum, second, x * 4, y);
+}
+__global__ void samplesNumber(unsigned long long number, const cudaTextureObject_t* other,
+                              float* out) {
+  const int x = threadIdx.x, y = blockIdx.x;
+  out[y * kSide + x] = tex2D<float>(*other, x, y) + static_cast<float>(number);
 }
 
 template <typename Number> int print(const Number* out) {
@@ -239,10 +259,12 @@ int inMemory(bool isConstant, float* out) {
   return print(out);
 }
 
-int withMipmaps(float* out) {
+/// The texture is left without its array if `isGone`.
+int withMipmaps(float* out, bool isWritten = false, bool isGone = false) {
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
   cudaMipmappedArray_t mipmaps = nullptr;
-  CHECK(cudaMallocMipmappedArray(&mipmaps, &format, make_cudaExtent(kSide, kSide, 0), 4));
+  CHECK(cudaMallocMipmappedArray(&mipmaps, &format, make_cudaExtent(kSide, kSide, 0), 4,
+                                 cudaArraySurfaceLoadStore));
   for (int level = 0; level < 4; ++level) {
     cudaArray_t array = nullptr;
     const std::vector<float> numbers = content(kCount >> 2 * level);
@@ -255,14 +277,75 @@ int withMipmaps(float* out) {
   resource.resType = cudaResourceTypeMipmappedArray;
   resource.res.mipmap.mipmap = mipmaps;
   cudaTextureDesc description{};
-  description.filterMode = description.mipmapFilterMode = cudaFilterModeLinear;
+  if (!isWritten)
+    description.filterMode = description.mipmapFilterMode = cudaFilterModeLinear;
   description.normalizedCoords = 1;
   description.maxMipmapLevelClamp = 3;
-  description.maxAnisotropy = 2;
+  description.maxAnisotropy = isWritten ? 0 : 2;
   cudaTextureObject_t texture = 0;
   CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  if (isWritten) {
+    cudaArray_t second = nullptr;
+    cudaSurfaceObject_t surface = 0;
+    CHECK(cudaGetMipmappedArrayLevel(&second, mipmaps, 1));
+    const cudaResourceDesc level = resourceOf(second);
+    CHECK(cudaCreateSurfaceObject(&surface, &level));
+    if (!isGone) {
+      addsLevels<<<kSide / 2, kSide / 2>>>(texture, surface, out);
+      addsLevels<<<kSide / 2, kSide / 2>>>(texture, surface, out);
+      return print(out);
+    }
+    CHECK(cudaFreeMipmappedArray(mipmaps));
+    const cudaTextureObject_t other = flat();
+    cudaTextureObject_t* memory = nullptr;
+    CHECK(cudaMalloc(&memory, sizeof(other)));
+    CHECK(cudaMemcpy(memory, &other, sizeof(other), cudaMemcpyHostToDevice));
+    samplesNumber<<<kSide, kSide>>>(0, memory, out);
+    return print(out);
+  }
   samplesLevels<<<kSide, kSide>>>(texture, out);
   return print(out);
+}
+
+/// Integers beyond a border whose colour is of integers.
+int withColours(int* out) {
+  const std::vector<float> numbers = content(kCount * 4);
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<int4>();
+  cudaArray_t array = nullptr;
+  CHECK(cudaMallocArray(&array, &format, kSide, kSide));
+  CHECK(cudaMemcpy2DToArray(array, 0, 0, numbers.data(), kSide * 16, kSide * 16, kSide,
+                            cudaMemcpyHostToDevice));
+  const cudaResourceDesc resource = resourceOf(array);
+  cudaTextureDesc description{};
+  for (cudaTextureAddressMode& mode : description.addressMode)
+    mode = cudaAddressModeBorder;
+  const int colour[4] = {-5, 1 << 20, 77, 3};
+  std::memcpy(description.borderColor, colour, sizeof(colour));
+  cudaTextureObject_t texture = 0;
+  CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  samplesColours<<<kSide, kSide>>>(texture, out);
+  return print(out);
+}
+
+/// One texture is found in memory, and a number is the other's handle.
+int withNumber(float* out) {
+  const cudaTextureObject_t textures[2] = {flat(), flat(3)};
+  cudaTextureObject_t* memory = nullptr;
+  CHECK(cudaMalloc(&memory, sizeof(textures[1])));
+  CHECK(cudaMemcpy(memory, &textures[1], sizeof(textures[1]), cudaMemcpyHostToDevice));
+  samplesNumber<<<kSide, kSide>>>(textures[0], memory, out);
+  return print(out);
+}
+
+/// From now on this thread works in a context of the program's own.
+int makeContext() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  using Create = int (*)(void** context, unsigned flags, int device);
+  const auto create = driver ? reinterpret_cast<Create>(dlsym(driver, "cuCtxCreate_v2")) : nullptr;
+  void* context = nullptr;
+  CHECK(cudaFree(nullptr));
+  CHECK(create ? create(&context, 0, 0) : 1);
+  return 0;
 }
 
 /// Handles are not the first ones, in no order, and a number may look like one of them.
@@ -281,6 +364,8 @@ int ofMany(float* out) {
 
 int main(int count, char** argv) {
   const auto is = [&](const char* mode) { return count > 1 && std::strcmp(argv[1], mode) == 0; };
+  if (is("own"))
+    CHECK(makeContext());
   float* out = nullptr;
   CHECK(cudaMalloc(&out, kCount * sizeof(float)));
   CHECK(cudaMemset(out, 0, kCount * sizeof(float)));
@@ -292,9 +377,15 @@ int main(int count, char** argv) {
     return is("bytes") ? ofBytes(out) : is("surfaces") ? onSurfaces(out)
                                     : is("mipmaps")    ? withMipmaps(out)
                                                        : ofMany(out);
+  if (is("level") || is("gone"))
+    return withMipmaps(out, true, is("gone"));
+  if (is("colours"))
+    return withColours(reinterpret_cast<int*>(out));
+  if (is("number"))
+    return withNumber(out);
   if (is("memory") || is("constant"))
     return inMemory(is("constant"), out);
-  if (count == 1 || is("bilinear"))
+  if (count == 1 || is("bilinear") || is("own"))
     samples<<<kSide, kSide>>>(
         textureOf(resourceOf(arrayOf(make_cudaExtent(kSide, kSide, 0), 0)), true, true), out);
   else if (is("layered"))

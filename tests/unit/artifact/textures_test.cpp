@@ -81,10 +81,22 @@ TEST_CASE("textures of a launch survive saving and loading") {
                        .memory = 64,
                        .memoryBytes = 128,
                        .array = {.format = 0x20, .channels = 4}};
-  for (const TextureObject& object : {layered(), linear}) {
+  TextureObject level{.isSurface = true,
+                      .source = TextureSource::Mipmapped,
+                      .memory = 64,
+                      .array = {.width = 8, .format = 0x20, .channels = 1, .levels = 2},
+                      .level = 1};
+  level.memoryBytes = bytesOf(partsOf(level.array));
+  for (const TextureObject& object : {layered(), linear, level}) {
     const KernelRecord loaded = readBack(recordWith(object));
     CHECK(loaded.instances.at(1).textures == std::vector<TextureObject>{object});
   }
+}
+
+TEST_CASE("a level that an array does not have is refused") {
+  TextureObject object = layered();
+  object.level = 0;
+  CHECK_THROWS_AS(readBack(recordWith(object)), Error);
 }
 
 TEST_CASE("an array that is not as large as it says is refused") {

@@ -1,6 +1,10 @@
 // Textures, surfaces and arrays of the driver without a GPU: objects are numbered, the smallest
-// free number first. A new array's bytes are numbers from 1 on.
+// free number first. A new array's bytes are numbers from 1 on. A question about an array
+// that was destroyed ends the process, as it may with a driver.
+#include <algorithm>
+#include <cstdlib>
 #include <numeric>
+#include <set>
 
 #include "fake_driver.h"
 
@@ -12,6 +16,33 @@ struct Array {
   CUDA_ARRAY3D_DESCRIPTOR shape;
   std::vector<char> bytes; ///< of elements of four bytes
 };
+
+std::set<Array*>& arrays() {
+  static auto* all = new std::set<Array*>;
+  return *all;
+}
+
+Array* newArray(const CUDA_ARRAY3D_DESCRIPTOR& shape) {
+  const auto count = [](size_t size) { return size ? size : 1; };
+  auto* const made = new Array{
+      shape, std::vector<char>(4 * shape.Width * count(shape.Height) * count(shape.Depth))};
+  std::iota(made->bytes.begin(), made->bytes.end(), 1);
+  return *arrays().insert(made).first;
+}
+
+Array& alive(CUarray array) {
+  const auto found = arrays().find(reinterpret_cast<Array*>(array));
+  if (found == arrays().end())
+    std::abort();
+  return **found;
+}
+
+void destroy(Array* array) {
+  arrays().erase(array);
+  delete array;
+}
+
+using Levels = std::vector<Array*>;
 
 std::map<unsigned long long, CUDA_RESOURCE_DESC>& objects() {
   static auto* all = new std::map<unsigned long long, CUDA_RESOURCE_DESC>;
@@ -36,8 +67,7 @@ CUresult ask(CUDA_RESOURCE_DESC* resource, unsigned long long object) {
 }
 
 char* placeOf(const CUcopySide& side) {
-  return side.array ? reinterpret_cast<Array*>(side.array)->bytes.data()
-                    : static_cast<char*>(pointerTo(side.device));
+  return side.array ? alive(side.array).bytes.data() : static_cast<char*>(pointerTo(side.device));
 }
 
 } // namespace
@@ -53,12 +83,6 @@ FAKE(cuTexObjectDestroy, CUtexObject object) { return release(object); }
 FAKE(cuTexObjectGetResourceDesc, CUDA_RESOURCE_DESC* resource, CUtexObject object) {
   return ask(resource, object);
 }
-FAKE(cuTexObjectGetTextureDesc, CUDA_TEXTURE_DESC* texture, CUtexObject) {
-  return *texture = {}, CUDA_SUCCESS;
-}
-FAKE(cuTexObjectGetResourceViewDesc, CUDA_RESOURCE_VIEW_DESC* view, CUtexObject) {
-  return *view = {}, CUDA_SUCCESS; // as of an object that was made without one
-}
 FAKE(cuSurfObjectCreate, CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
   return number(object, *resource);
 }
@@ -67,21 +91,33 @@ FAKE(cuSurfObjectGetResourceDesc, CUDA_RESOURCE_DESC* resource, CUsurfObject obj
   return ask(resource, object);
 }
 FAKE(cuArray3DCreate_v2, CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* shape) {
-  const auto count = [](size_t size) { return size ? size : 1; };
-  auto* const made = new Array{
-      *shape, std::vector<char>(4 * shape->Width * count(shape->Height) * count(shape->Depth))};
-  std::iota(made->bytes.begin(), made->bytes.end(), 1);
-  return *array = reinterpret_cast<CUarray>(made), verdict("cuArray3DCreate");
+  return *array = reinterpret_cast<CUarray>(newArray(*shape)), verdict("cuArray3DCreate");
 }
 FAKE(cuArray3DGetDescriptor_v2, CUDA_ARRAY3D_DESCRIPTOR* shape, CUarray array) {
-  return *shape = reinterpret_cast<Array*>(array)->shape, CUDA_SUCCESS;
+  return *shape = alive(array).shape, CUDA_SUCCESS;
 }
-FAKE(cuArrayDestroy, CUarray array) { return delete reinterpret_cast<Array*>(array), CUDA_SUCCESS; }
-FAKE(cuMipmappedArrayCreate, CUmipmappedArray*, const CUDA_ARRAY3D_DESCRIPTOR*, unsigned) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+FAKE(cuArrayDestroy, CUarray array) { return destroy(&alive(array)), CUDA_SUCCESS; }
+FAKE(cuMipmappedArrayCreate, CUmipmappedArray* array, const CUDA_ARRAY3D_DESCRIPTOR* shape,
+     unsigned count) {
+  auto* const levels = new Levels;
+  CUDA_ARRAY3D_DESCRIPTOR level = *shape;
+  for (unsigned number = 0; number < count; ++number) {
+    levels->push_back(newArray(level));
+    for (size_t* size : {&level.Width, &level.Height, &level.Depth})
+      *size = *size ? std::max<size_t>(*size / 2, 1) : 0;
+  }
+  return *array = reinterpret_cast<CUmipmappedArray>(levels), CUDA_SUCCESS;
 }
-FAKE(cuMipmappedArrayGetLevel, CUarray*, CUmipmappedArray, unsigned) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+FAKE(cuMipmappedArrayGetLevel, CUarray* level, CUmipmappedArray array, unsigned number) {
+  const Levels& levels = *reinterpret_cast<Levels*>(array);
+  if (number >= levels.size())
+    return CUDA_ERROR_INVALID_VALUE;
+  return *level = reinterpret_cast<CUarray>(levels[number]), CUDA_SUCCESS;
+}
+FAKE(cuMipmappedArrayDestroy, CUmipmappedArray array) {
+  auto* const levels = reinterpret_cast<Levels*>(array);
+  std::ranges::for_each(*levels, destroy);
+  return delete levels, CUDA_SUCCESS;
 }
 FAKE(cuMemcpy3DAsync_v2, const CUDA_MEMCPY3D* copy, CUstream) {
   const size_t bytes = copy->WidthInBytes * copy->Height * copy->Depth;

@@ -86,3 +86,24 @@ TEST_CASE("an array that cannot be made is an error") {
   const auto failure = failureOf([&] { textured.device->makeTextures(textured.wanted); });
   CHECK(failure.says("making an array"));
 }
+
+TEST_CASE("an object shows one level of an array with mipmaps, which is filled as a whole") {
+  Textured textured;
+  textured.want(1, 0);
+  textured.want(2, 0, true);
+  for (TextureObject& object : textured.wanted) {
+    object.source = TextureSource::Mipmapped;
+    object.array.levels = 2;
+    object.memoryBytes = bytesOf(partsOf(object.array));
+  }
+  textured.wanted[1].level = 1;
+  const auto objects = textured.device->makeTextures(textured.wanted);
+  textured.set(28, 7);
+  textured.set(512, 8); // the begin of the second level
+  objects->load();
+  textured.set(28, 0);
+  textured.set(512, 0);
+  objects->store();
+  CHECK(textured.at(28) == 7);
+  CHECK(textured.at(512) == 8);
+}

@@ -162,7 +162,8 @@ void launchOnMapped(float* data, bool isMulticast) {
   std::printf("free %d\n", ofDriver("cuMemAddressFree", begin, 2 * piece));
 }
 
-/// A texture and a surface of one array, which no argument names; then the surface alone.
+/// A texture and a surface of one array, which no argument names; then the surface alone. What lies
+/// beyond the texture's border has a colour.
 void launchWithTextures(float* data) {
   const struct {
     size_t width = 8, height = 4, depth = 0;
@@ -173,16 +174,44 @@ void launchWithTextures(float* data) {
     void* array = nullptr;
     char more[128] = {};
   } resource; // CUDA_RESOURCE_DESC
-  const std::vector<char> sampler(104);
+  const struct {
+    unsigned address[3] = {3, 1, 1}, more[7] = {};
+    float border[4] = {0.5f, 0, 0, 2};
+    int reserved[12] = {};
+  } sampler; // CUDA_TEXTURE_DESC
   unsigned long long texture = 0, surface = 0;
   std::printf("array %d\n", ofDriver("cuArray3DCreate_v2", &resource.array, &shape));
-  std::printf("texture %d\n", ofDriver("cuTexObjectCreate", &texture, &resource, sampler.data(),
+  std::printf("texture %d\n", ofDriver("cuTexObjectCreate", &texture, &resource, &sampler,
                                        static_cast<void*>(nullptr)));
   std::printf("surface %d\n", ofDriver("cuSurfObjectCreate", &surface, &resource));
   launch(data, 50);
   std::printf("destroy %d\n", ofDriver("cuTexObjectDestroy", texture));
   launch(data, 60);
   std::printf("destroy %d\n", ofDriver("cuArrayDestroy", resource.array));
+}
+
+/// An array with levels, which a texture shows, and a surface one of them; then neither has an
+/// array any more.
+void launchWithLevels(float* data) {
+  const struct {
+    size_t width = 8, height = 4, depth = 0;
+    unsigned format = 0x20, channels = 1, flags = 2;
+  } shape;
+  struct {
+    int type;
+    void* array = nullptr;
+    char more[128] = {};
+  } whole{1}, part{0};
+  const std::vector<char> sampler(104);
+  unsigned long long texture = 0, surface = 0;
+  std::printf("array %d\n", ofDriver("cuMipmappedArrayCreate", &whole.array, &shape, 3u));
+  std::printf("level %d\n", ofDriver("cuMipmappedArrayGetLevel", &part.array, whole.array, 1u));
+  std::printf("texture %d\n", ofDriver("cuTexObjectCreate", &texture, &whole, sampler.data(),
+                                       static_cast<void*>(nullptr)));
+  std::printf("surface %d\n", ofDriver("cuSurfObjectCreate", &surface, &part));
+  launch(data, 50);
+  std::printf("destroy %d\n", ofDriver("cuMipmappedArrayDestroy", whole.array));
+  launch(data, 60);
 }
 
 /// A context of the program's own, and memory in it.
@@ -203,6 +232,13 @@ struct OwnContext {
   }
   void destroy() const { std::printf("destroy %d\n", ofDriver("cuCtxDestroy_v2", context)); }
 };
+
+void launchWithTexturesInOwnContext() {
+  const OwnContext own;
+  launchWithTextures(own.data());
+  own.destroy();
+  ofDriver("cuCtxSetCurrent", nullptr);
+}
 
 /// Launches in contexts of the program's own, in turns, one of which takes the place of another.
 void launchInOwnContexts(float* data) {
@@ -265,7 +301,8 @@ void inChild(const std::string& mode, void* data) {
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "plain";
-  registerScale(mode == "textures" ? R"({"unrecorded_reads":["surfaces","textures"]})" : "{}");
+  registerScale(mode.starts_with("textures") ? R"({"unrecorded_reads":["surfaces","textures"]})"
+                                             : "{}");
   if (mode == "devices") {
     launchOnDevices();
     return 0;
@@ -287,6 +324,10 @@ int main(int argc, char** argv) {
     launchOnMapped(static_cast<float*>(data), mode == "multicast");
   if (mode == "textures")
     launchWithTextures(static_cast<float*>(data));
+  if (mode == "textures-levels")
+    launchWithLevels(static_cast<float*>(data));
+  if (mode == "textures-own")
+    launchWithTexturesInOwnContext();
   if (mode == "own-contexts")
     launchInOwnContexts(static_cast<float*>(data));
   if (mode == "green-context")

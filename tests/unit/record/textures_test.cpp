@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "runtime/core/base/error.h"
@@ -15,19 +16,34 @@ Memory::Options onHost(uint64_t windowBytes) {
   return options;
 }
 
+constexpr uint64_t kLarge = 65 << 20;
+
 /// Arrays of 64 bytes that all hold one value.
 class FakeAccess final : public TextureAccess {
 public:
   mutable char value = 1;
 
-  std::optional<unsigned> device() const noexcept override { return 0; }
-  Found describe(uint64_t handle, bool isSurface) const override {
+  mutable int allocated = 0;
+
+  std::optional<WorkPlace> place() const noexcept override { return WorkPlace(); }
+  std::optional<TextureSampler> samplerOf(const void*) const noexcept override { return {}; }
+  std::optional<TextureView> viewOf(const void*) const noexcept override { return {}; }
+  void* allocate(uint64_t sizeBytes) const noexcept override {
+    ++allocated;
+    return std::malloc(sizeBytes);
+  }
+  void free(void* memory) const noexcept override {
+    --allocated;
+    std::free(memory);
+  }
+  Found describe(const LiveTextures::Object& wanted) const override {
+    const uint64_t handle = wanted.handle;
     if (handle == 9)
       throw Error(ErrorCode::Unsupported, "its array is sparse");
     Found found;
     found.object = {.handle = handle,
-                    .isSurface = isSurface,
-                    .memoryBytes = 64,
+                    .isSurface = wanted.isSurface,
+                    .memoryBytes = handle == 8 ? kLarge : 64,
                     .array = {.width = 64, .format = 1, .channels = 1}};
     found.array = reinterpret_cast<const void*>(0x1000 + handle / 10);
     return found;
@@ -49,10 +65,10 @@ std::vector<LiveTextures::Object> objects(std::initializer_list<uint64_t> handle
 TEST_CASE("objects live until they, their array or their device are gone") {
   LiveTextures live;
   char array = 0;
-  live.add({.device = 0, .handle = 3, .array = &array});
-  live.add({.device = 0, .handle = 1});
-  live.add({.device = 0, .handle = 1, .isSurface = true});
-  live.add({.device = 1, .handle = 2});
+  live.add({.handle = 3, .array = &array});
+  live.add({.handle = 1});
+  live.add({.handle = 1, .isSurface = true});
+  live.add({.place = 1, .handle = 2});
   REQUIRE(live.of(0, false).size() == 2);
   CHECK(live.of(0, false)[0].handle == 1);
   live.remove(0, 1, false);
@@ -64,6 +80,41 @@ TEST_CASE("objects live until they, their array or their device are gone") {
   CHECK(live.of(0, false).empty());
   live.forgetDevice(1);
   CHECK(live.of(1, false).empty());
+}
+
+TEST_CASE("objects of a part of an array end with the array, and know the part") {
+  LiveTextures live;
+  char whole = 0, level = 0, plane = 0;
+  live.notePart(&level, {&whole, 2});
+  live.notePart(&plane, {&whole});
+  live.add({.handle = 1, .array = &level});
+  live.add({.handle = 2, .array = &plane});
+  live.add({.handle = 3});
+  REQUIRE(live.of(0, false).size() == 3);
+  CHECK(live.of(0, false)[0].part.whole == &whole);
+  CHECK(live.of(0, false)[0].part.level == 2);
+  CHECK_FALSE(live.of(0, false)[1].part.level);
+  live.forgetArray(&whole);
+  REQUIRE(live.of(0, false).size() == 1);
+  live.add({.handle = 1, .array = &level}); // another array, at the same place
+  CHECK(live.of(0, false)[0].part.whole == nullptr);
+}
+
+TEST_CASE("objects of a context of the program's own are those of that context") {
+  LiveTextures live;
+  char context = 0, array = 0;
+  const WorkPlace own(0, &context);
+  live.add({.handle = 1});
+  live.add({.place = own, .handle = 1});
+  live.notePart(&array, {&context, 1, own});
+  live.remove(0, 1, false);
+  CHECK(live.of(own, false).size() == 1);
+  live.forgetDevice(0);
+  CHECK(live.of(own, false).size() == 1);
+  live.forgetContext(&context);
+  CHECK(live.of(own, false).empty());
+  live.add({.handle = 1, .array = &array});
+  CHECK(live.of(0, false)[0].part.whole == nullptr);
 }
 
 TEST_CASE("the content of arrays is in memory while a launch is recorded") {
@@ -94,6 +145,35 @@ TEST_CASE("of objects that cannot all be recorded none is") {
   CHECK(textures.take(objects({11, 9})) == "its array is sparse");
   CHECK(textures.descriptions().size() == 1);
   CHECK(memory.regions(0).size() == 1);
+}
+
+TEST_CASE("objects that a launch hardly sees are recorded one by one, if they are small") {
+  Memory memory(onHost(256 << 20));
+  const FakeAccess access;
+  LaunchTextures textures(memory, &access, 0);
+  CHECK(textures.takeIfSmall(objects({11, 9, 8, 25}), 5) == 2);
+  CHECK(textures.descriptions().size() == 2);
+  CHECK(textures.takeIfSmall(objects({31, 41, 51}), 2) == 1);
+}
+
+TEST_CASE("in a context of the program's own the content of arrays is in its memory") {
+  Memory memory(onHost(64 << 20));
+  const FakeAccess access;
+  char context = 0;
+  const WorkPlace own(0, &context);
+  {
+    LaunchTextures textures(memory, &access, own);
+    CHECK(textures.take(objects({11})).empty());
+    CHECK(memory.regions(0).empty());
+    CHECK(memory.regions(own).size() == 1);
+    CHECK(access.allocated == 1);
+  }
+  CHECK(memory.regions(own).empty());
+  CHECK(access.allocated == 0);
+  LaunchTextures others(memory, &access, own);
+  CHECK(others.take(objects({11})).empty());
+  others.abandon();
+  CHECK(access.allocated == 1);
 }
 
 } // namespace mneme::record::test

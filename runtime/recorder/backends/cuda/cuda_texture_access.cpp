@@ -13,9 +13,6 @@ using namespace device::cuda;
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorCode::Unsupported, why); }
 
-/// CU_TR_ADDRESS_MODE_BORDER
-constexpr unsigned kBorder = 3;
-
 /// A stream of ours, which waits for no other.
 class OwnStream {
 public:
@@ -44,31 +41,58 @@ class CudaTextureAccess final : public TextureAccess {
 public:
   explicit CudaTextureAccess(const Driver& driver) : driver_(driver) {}
 
-  std::optional<unsigned> device() const noexcept override {
+  std::optional<WorkPlace> place() const noexcept override {
     const gpu::Side side = gpu::currentCudaSide();
     CUdevice numbered = -1;
-    if (side.vendor && side.context == primaryContext(driver_, side.device))
-      for (int ordinal = 0; driver_.cuDeviceGet(&numbered, ordinal) == CUDA_SUCCESS; ++ordinal)
-        if (numbered == side.device)
-          return static_cast<unsigned>(ordinal);
+    if (!side.vendor)
+      return std::nullopt;
+    const bool isOwn = side.context != primaryContext(driver_, side.device);
+    for (int ordinal = 0; driver_.cuDeviceGet(&numbered, ordinal) == CUDA_SUCCESS; ++ordinal)
+      if (numbered == side.device)
+        return WorkPlace(static_cast<unsigned>(ordinal), isOwn ? side.context : nullptr);
     return std::nullopt;
   }
 
-  Found describe(uint64_t handle, bool isSurface) const override {
+  std::optional<TextureSampler> samplerOf(const void* description) const noexcept override {
+    return description ? std::optional(device::cuda::samplerOf(
+                             *static_cast<const CUDA_TEXTURE_DESC*>(description)))
+                       : std::nullopt;
+  }
+  std::optional<TextureView> viewOf(const void* description) const noexcept override {
+    return description ? std::optional(device::cuda::viewOf(
+                             *static_cast<const CUDA_RESOURCE_VIEW_DESC*>(description)))
+                       : std::nullopt;
+  }
+
+  Found describe(const LiveTextures::Object& wanted) const override {
     Found found;
-    found.object.handle = handle;
-    found.object.isSurface = isSurface;
+    found.object.handle = wanted.handle;
+    found.object.isSurface = wanted.isSurface;
+    found.object.sampler = wanted.sampler;
+    found.object.view = wanted.view;
     CUDA_RESOURCE_DESC resource;
-    check(isSurface ? driver_.cuSurfObjectGetResourceDesc(&resource, handle)
-                    : driver_.cuTexObjectGetResourceDesc(&resource, handle),
+    check(wanted.isSurface ? driver_.cuSurfObjectGetResourceDesc(&resource, wanted.handle)
+                           : driver_.cuTexObjectGetResourceDesc(&resource, wanted.handle),
           "asking what a texture shows");
     found.object.source = static_cast<TextureSource>(resource.resType);
     readResource(resource, found);
+    if (wanted.part.level) {
+      found.object.source = TextureSource::Mipmapped;
+      found.object.level = wanted.part.level;
+      found.array = wanted.part.whole;
+    }
     if (found.object.isArray())
       readArray(found);
-    if (!isSurface)
-      readSampler(found.object);
     return found;
+  }
+
+  void* allocate(uint64_t sizeBytes) const noexcept override {
+    CUdeviceptr memory = 0;
+    return driver_.cuMemAlloc(&memory, sizeBytes) == CUDA_SUCCESS ? reinterpret_cast<void*>(memory)
+                                                                  : nullptr;
+  }
+  void free(void* memory) const noexcept override {
+    driver_.cuMemFree(reinterpret_cast<CUdeviceptr>(memory));
   }
 
   void fetch(const Found& found, uint64_t memory) const override {
@@ -123,21 +147,6 @@ private:
              ", which cannot be copied one by one");
   }
 
-  void readSampler(TextureObject& object) const {
-    CUDA_TEXTURE_DESC texture;
-    CUDA_RESOURCE_VIEW_DESC view;
-    check(driver_.cuTexObjectGetTextureDesc(&texture, object.handle),
-          "asking how a texture is read");
-    object.sampler = samplerOf(texture);
-    // Replays on a GPU found another colour there than the program had.
-    if (std::ranges::find(texture.addressMode, kBorder) != std::end(texture.addressMode))
-      refuse("its colour beyond the border is not recorded");
-    // Where the program gave none, the driver refuses or tells of one without extent.
-    if (driver_.cuTexObjectGetResourceViewDesc(&view, object.handle) == CUDA_SUCCESS &&
-        view.width > 0)
-      object.view = viewOf(view);
-  }
-
   const Driver& driver_;
 };
 
@@ -145,8 +154,7 @@ private:
 
 const TextureAccess* cudaTextures() noexcept {
   const Driver* driver = Driver::find();
-  if (!driver || !driver->cuTexObjectGetResourceDesc || !driver->cuTexObjectGetTextureDesc ||
-      !driver->cuTexObjectGetResourceViewDesc || !driver->cuSurfObjectGetResourceDesc ||
+  if (!driver || !driver->cuTexObjectGetResourceDesc || !driver->cuSurfObjectGetResourceDesc ||
       !driver->cuArray3DGetDescriptor || !driver->cuMipmappedArrayGetLevel ||
       !driver->cuMemcpy3DAsync)
     return nullptr;
