@@ -170,7 +170,11 @@ class ExperimentConfiguration(CodeKnobs):
         What other tools' configurations do not have is there only where it says something, so that
         equal configurations have equal hashes everywhere.
         """
-        values = {name: _plain(getattr(self, name)) for name in _CONFIGURATION_FIELDS}
+        own, plain = self.__dict__, _PLAIN_TYPES
+        values = {
+            name: value if type(value := own[name]) in plain else _plain(value)
+            for name in _CONFIGURATION_FIELDS
+        }
         for name, otherwise in _OWN_FIELDS.items():
             if values[name] == otherwise:
                 del values[name]
@@ -465,6 +469,7 @@ _DIMENSIONS = tuple(_CONFIGURATION_FIELDS.index(name) for name in ("grid", "bloc
 _CODE_SWITCHES: tuple[tuple[str, ...] | None, ...] = tuple(
     item.metadata.get(_CODE_ONLY_WITH) for item in _FIELDS
 )
+_PLAIN_TYPES = frozenset((int, bool, str, dim3))
 _RESULT_FIELDS = tuple(item.name for item in fields(ExperimentResult))
 
 

@@ -19,20 +19,21 @@ class Clock:
 
 
 @pytest.mark.parametrize(
-    ("processes", "milliseconds", "size"),
+    ("processes", "milliseconds", "first", "size"),
     [
-        (1, 100, 1),
-        (1, 9, 4),
-        (1, 1, 16),
-        (4, 1, 16),
-        (8, 100, 1),
-        (64, 1000, 1),
-        (64, 100, 5),  # 640 tasks a second are too many for a scheduler
-        (256, 100, 16),
+        (1, 100, 1, 1),
+        (1, 9, 1, 4),
+        (1, 1, 1, 16),
+        (4, 1, 1, 16),
+        (8, 100, 1, 1),
+        (32, 1000, 2, 1),
+        (64, 1000, 4, 1),
+        (64, 100, 4, 5),  # 640 tasks a second are too many for a scheduler
+        (256, 100, 4, 16),
     ],
 )
 def test_tasks_of_processes_that_end_together_are_not_taken_for_short_ones(
-    monkeypatch: pytest.MonkeyPatch, processes: int, milliseconds: int, size: int
+    monkeypatch: pytest.MonkeyPatch, processes: int, milliseconds: int, first: int, size: int
 ) -> None:
     clock = Clock(monkeypatch)
     held = Batches[int](lambda _: None, processes)
@@ -42,7 +43,7 @@ def test_tasks_of_processes_that_end_together_are_not_taken_for_short_ones(
         for _ in range(processes):
             held.note_end(1, milliseconds / 1e3)
             found.append(held.size)
-    assert found[0] == 1
+    assert found[0] == first
     assert set(found[len(found) // 2 :]) == {size}
 
 
@@ -108,6 +109,25 @@ def test_the_last_items_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [sent.get(timeout=30) for _ in range(5)]
     assert found == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9], [10], [11]]
     assert held.size == 4  # of what may come later
+    held.close()
+
+
+def test_the_last_items_of_many_processes_go_in_quarters(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    sent: queue.Queue[list[int]] = queue.Queue()
+    held = Batches[int](sent.put, 256)
+    for _ in range(20):
+        clock.now += 0.1
+        for _ in range(256):
+            held.note_task()
+            held.note_end(1, 0.1)
+    assert held.size == 16
+    for _ in range(256):
+        held.note_task()
+    held.expect(8)
+    for number in range(8):
+        held.add(number)
+    assert [sent.get(timeout=30) for _ in range(2)] == [[0, 1, 2, 3], [4, 5, 6, 7]]
     held.close()
 
 

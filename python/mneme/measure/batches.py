@@ -25,6 +25,11 @@ _BATCH_SECONDS = 0.04
 # Dask's client and scheduler together need two to four milliseconds of a core for a task.
 _TASKS_A_SECOND = 130.0
 _LARGEST = 16
+# Many processes begin with several items, since a scheduler would need seconds to give each of them
+# its first one.
+_FIRST, _PROCESSES_A_FIRST = 4, 16
+# The last tasks are smaller, but not less than this part, or a scheduler could not keep up.
+_SMALLEST_PART = 0.25
 # Items that come within this time go together.
 _GATHER_SECONDS = 0.001
 # The pace is that of so many tasks of each process, at least of so many in all: processes that
@@ -118,7 +123,7 @@ class Batches(Generic[Item]):
     def expect(self, items: int) -> None:
         """Note how many items will be added from now on.
 
-        The last ones go in smaller and smaller lists, so that all processes end together.
+        The last ones go in smaller lists, so that all processes end together.
         """
         with self._changed:
             self._left = items
@@ -138,7 +143,7 @@ class Batches(Generic[Item]):
         if self._whole > 1:
             return self._whole
         if len(self._ends) < _REMEMBERED:
-            return 1
+            return max(1, min(_FIRST, self._processes // _PROCESSES_A_FIRST))
         first, last = self._ends[0], self._ends[-1]
         pace = (self._items - first.items) / max(1e-9, last.when - first.when)
         # A scheduler that cannot keep up makes the pace slow, but no process takes longer.
@@ -153,7 +158,8 @@ class Batches(Generic[Item]):
 
     def _size_now(self) -> int:
         share = (max(0, self._left) + len(self._waiting)) / self._processes
-        return int(max(1, min(self._size(), share)))
+        size = self._size()
+        return int(max(1, min(size, max(share, _SMALLEST_PART * size))))
 
     def _run(self) -> None:
         while True:

@@ -149,13 +149,14 @@ class CategoricalParam(BaseParam):
             raise InvalidArgument(f"parameter '{name}' needs at least one choice")
         self._by_label = _labelled(self.choices)
         self._by_plain = {_label(plain_value(value)): value for value in self.choices}
+        self._different = list(self._by_label.values())
         names = _names(self._by_label)
         self._names = dict(zip(self._by_label, names, strict=True))
         self._by_name = dict(zip(map(_label, names), self._by_label.values(), strict=True))
 
     def sample_random(self, rng: random.Random) -> Any:  # noqa: ANN401
         """Return one of the choices."""
-        return rng.choice(list(self._by_label.values()))
+        return rng.choice(self._different)
 
     def sample_optuna(self, trial: BaseTrial) -> Any:  # noqa: ANN401
         """Return the suggested choice."""
