@@ -14,6 +14,7 @@ __all__ = [
     "DEVICE_CODE_SECTIONS",
     "DRIVER_LIBRARY",
     "DRIVER_MARK_ON_CPU",
+    "KERNEL_LIBRARIES",
     "PRELOADS_PROFILER",
     "PROFILER",
     "PROFILER_VARIABLES",
@@ -93,6 +94,9 @@ TOOLKIT_WHEELS = "nvidia/cu[1-9]*"
 TOOLKIT_PARTS = ("nvvm/libdevice", "bin/ptxas")
 TOOLKIT_SPACK_PACKAGE = "cuda"
 # A header that clang's headers include, and what it belongs to.
+# Namespaces of libraries whose kernels' own names say more than what a program gives them.
+KERNEL_LIBRARIES = frozenset(("camp", "cub", "cuda", "desul", "std", "thrust"))
+
 TOOLKIT_HEADERS = ("include/curand_mtgp32_kernel.h", "cuRAND's headers")
 TOOLKIT_HINT = "set CUDA_HOME, or: pip install 'mneme-gpu[cuda-toolkit]'"
 SPACK_TOOLKIT_HINT = "set CUDA_HOME, or: spack load cuda"

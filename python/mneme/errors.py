@@ -27,6 +27,12 @@ __all__ = [
 class MnemeError(Exception):
     """Root of everything mneme raises on purpose; the message is a sentence for users."""
 
+    begin: str = ""
+    """The sentence without what it lists; empty if it lists nothing."""
+
+    rows: tuple[tuple[str, ...], ...] = ()
+    """What the sentence lists, for messages that have a line for each."""
+
 
 class InvalidArgument(MnemeError, ValueError):  # noqa: N818 - named like the runtime's code
     """The request is invalid: an unknown pass, impossible dimensions, an ambiguous id."""

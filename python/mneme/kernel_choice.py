@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from mneme.kernel_names import qualified_name
+from mneme.kernel_names import own_part, qualified_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +53,9 @@ class Handles:
             plain, count = _INNERMOST_TEMPLATE.subn("", plain)
         plain = plain.replace("operator\0", "operator<")
         last = _SCOPE.split(qualified)[-1]
-        return tuple(dict.fromkeys((plain.rpartition("::")[2], plain, last, qualified)))
+        own = own_part(qualified)
+        ones = (plain.rpartition("::")[2], plain, last, qualified, *((own,) if own else ()))
+        return tuple(dict.fromkeys(ones))
 
     @cached_property
     def names(self) -> tuple[str, ...]:

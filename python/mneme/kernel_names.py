@@ -6,22 +6,30 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+from mneme._vendors import KERNEL_LIBRARIES
 
-__all__ = ["KernelName", "names_in_tables", "qualified_name", "short_name", "shortened"]
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+__all__ = ["KernelName", "names_in_tables", "own_part", "qualified_name", "short_name", "shortened"]
 
 _ANONYMOUS = "(anonymous namespace)"
 _CALL = "operator()"
 # Placeholders while parentheses are removed; no name contains these characters.
 _ANONYMOUS_MARK, _CALL_MARK = "\x01", "\x02"
 _INNERMOST = re.compile(r"\([^()]*\)")
-# At the end of a function; words in parentheses, as labels have them, stand after a blank.
-_PARAMETERS = re.compile(r"(?<=[\w>])\([^()]*\)$")
+# A function's parameters begin so; words in parentheses, as labels have them, stand after a blank.
+_BEFORE_PARAMETERS = re.compile(r"[\w>]$")
 # Namespaces that CUB and Thrust name after their version: "CUB_300001_SM_900::".
 _VERSION = re.compile(r"\b(?:CUB|THRUST)_\d+_[\w]*::")
 _LAST_WORD = re.compile(r"[\w']*$")
 _FIRST_WORD = re.compile(r"^[\w']*")
+_TEMPLATE = re.compile(r"<[^<>]*>")
+_TYPE = re.compile(r"(?:\(anonymous namespace\)::)?[A-Za-z_]\w*(?:::[\w~()' ]+)*")
+_LAMBDA = re.compile(r"'lambda|\{lambda")
+_BUILT_IN = frozenset(
+    ("bool", "char", "double", "false", "float", "int", "long", "short", "true", "unsigned", "void")
+)
 # Letters before a difference that does not fit.
 _BEFORE = 8
 
@@ -41,6 +49,57 @@ def qualified_name(demangled: str) -> str:
     return name or demangled
 
 
+def own_part(qualified: str) -> str:
+    """Return what a program gave to the kernel of a framework; empty if the kernel shows nothing.
+
+    That is the first lambda among the template arguments, with the function it is in, outside of
+    the framework's namespace if there is one, else the first such type that is no library's:
+    "Kokkos::Impl::launch<Kokkos::ParallelFor<halo::'lambda0'>>" gives "halo::'lambda0'".
+    """
+    parts = list(_parts(qualified))
+    heads = [_without_templates(one) for one in parts]
+    namespace, is_inside, _ = _without_templates(qualified).partition("::")
+    framework = namespace if is_inside and namespace not in KERNEL_LIBRARIES else ""
+    lambdas = [one for one, head in zip(parts, heads, strict=True) if _LAMBDA.search(head)]
+    if lambdas:
+        return next((one for one in lambdas if _namespace(one) != framework), lambdas[0])
+    known = {"", framework, *KERNEL_LIBRARIES}
+    types = (
+        one
+        for one, head in zip(parts, heads, strict=True)
+        if _TYPE.fullmatch(head) and head not in _BUILT_IN and _namespace(head) not in known
+    )
+    return next(types, "") if framework else ""
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the template arguments of a name, each before those in it."""
+    depth = begin = 0
+    for at, letter in enumerate(text):
+        if letter == "<":
+            depth += 1
+            begin = at + 1 if depth == 1 else begin
+        elif (letter == "," and depth == 1) or letter == ">":
+            if depth == 1:
+                one = text[begin:at].strip()
+                yield one
+                yield from _parts(one)
+                begin = at + 1
+            depth -= letter == ">"
+
+
+def _without_templates(text: str) -> str:
+    count = 1
+    while count:
+        text, count = _TEMPLATE.subn("", text)
+    return text
+
+
+def _namespace(head: str) -> str:
+    """Return the outermost namespace, the type itself where there is none."""
+    return head.partition("::")[0]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelName:
     """What is known of a kernel for people to recognise it by."""
@@ -57,7 +116,7 @@ class KernelName:
 
 def short_name(demangled: str, longest: int = 40) -> str:
     """Return a kernel's name as sentences have it."""
-    return _elided(qualified_name(demangled), longest)
+    return _elided(_without_details(qualified_name(demangled), longest), longest)
 
 
 def names_in_tables(
@@ -67,7 +126,8 @@ def names_in_tables(
 
     A kernel with a label is called by it. Names of kernels in frameworks have hundreds of
     characters: a name longer than `longest` loses its parameters and versions of libraries, then
-    its middle. Kernels that would then look alike show where they differ, unless their places do.
+    what the framework calls itself, then its middle. Kernels that would then look alike show where
+    they differ, unless their places do.
     """
     known = [KernelName(demangled=one) if isinstance(one, str) else one for one in kernels]
     short = [
@@ -99,8 +159,8 @@ def names_in_tables(
 def shortened(texts: Sequence[str], longest: int) -> list[str]:
     """Return texts no longer than `longest`, in order; different texts stay different.
 
-    A function loses its parameters and versions of libraries, then a text its middle. Texts that
-    would then look alike keep where they differ.
+    A function loses its parameters and versions of libraries, then what a framework calls itself,
+    then a text its middle. Texts that would then look alike keep where they differ.
     """
     short = [_elided(_without_details(one, longest), longest) for one in texts]
     alike: dict[str, dict[str, None]] = {}
@@ -127,8 +187,28 @@ def _elided(name: str, longest: int) -> str:
 
 
 def _without_details(text: str, longest: int) -> str:
-    """Return a text that is too long without the parameters and versions in it."""
-    return text if len(text) <= longest else _VERSION.sub("", _PARAMETERS.sub("", text))
+    """Return a text that is too long with as few of its details as are necessary."""
+    if len(text) <= longest:
+        return text
+    name = _VERSION.sub("", _without_parameters(text))
+    if len(name) > longest and name != text:
+        name = qualified_name(name)
+    if len(name) <= longest or "<" not in name:
+        return name
+    own = own_part(name)
+    bare = _without_templates(own)
+    last = "::".join(bare.split("::")[-2:])
+    return next((one for one in (own, bare) if len(one) <= longest), last) or name
+
+
+def _without_parameters(text: str) -> str:
+    """Return a function's name without its parameters, which may have parameters themselves."""
+    depth = 0
+    for at in range(len(text) - 1, -1, -1) if text.endswith(")") else ():
+        depth += (text[at] == ")") - (text[at] == "(")
+        if depth == 0:
+            return text[:at] if _BEFORE_PARAMETERS.search(text[:at]) else text
+    return text
 
 
 def _told_apart(one: KernelName, alike: list[KernelName], longest: int) -> str:

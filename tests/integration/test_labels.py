@@ -188,6 +188,24 @@ def test_tables_fit_and_show_label_and_place(folder: Path, tmp_path: Path, colum
     assert "labelled.cu:" in shown.stdout
 
 
+def test_every_verb_tells_lambdas_of_one_launcher_apart(folder: Path, tmp_path: Path) -> None:
+    """Launches of different kernels may have one id: names alone tell what a line is about."""
+    done = record(folder, tmp_path, "plain", "--kernels", "launch")
+    assert done.returncode == 0, done.stderr
+    replayed = mneme("replay", tmp_path, "--all", "default<O3>").stderr.splitlines()
+    kernels = [line.split()[1:3] for line in replayed if ": verified:" in line]
+    assert len(kernels) == len({tuple(one) for one in kernels}) == 2, replayed
+    places = [f"labelled.cu:{line_of(text)}" for text in ("// one", "// other")]
+    assert sorted(kernel[1].strip("():") for kernel in kernels) == places
+    listed = mneme("kernels", folder / "program", COLUMNS="80").stdout.splitlines()
+    assert all(len(line) <= 80 for line in listed[1:])
+    assert sum(place in line for line in listed for place in places) == 2
+    several = mneme("show", tmp_path).stderr.splitlines()
+    assert several[0].endswith(":")
+    assert sum(place in line for line in several[1:] for place in places) == 2
+    assert all(len(line) <= 80 for line in several[1:])
+
+
 def test_a_check_takes_one_line_for_a_kernel(folder: Path, tmp_path: Path) -> None:
     record(folder, tmp_path, "api")
     entries: dict[str, Any] = {}

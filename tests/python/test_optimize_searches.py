@@ -65,7 +65,7 @@ def targets(**weights: float) -> list[Target]:
             record=SimpleNamespace(  # type: ignore[arg-type]
                 kernel_name=name,
                 demangled_name=name,
-                short_name=name,
+                told_name=name,
                 name=KernelName(demangled=name),
                 path=Path("r"),
                 code_form="",

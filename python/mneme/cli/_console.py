@@ -12,7 +12,6 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from mneme.cli._fitting import is_too_wide, narrowed
 from mneme.files.redaction import redacted_text
 from mneme.files.visible import visible
 
@@ -31,6 +30,7 @@ __all__ = [
     "print_table",
     "print_text",
     "say",
+    "say_error",
     "say_text",
     "stderr_console",
     "table",
@@ -41,6 +41,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _UNIT_STEP = 1024
 _TABLE_WIDTH_WITHOUT_TERMINAL = 80
 _NARROWEST_COLUMN = 10
+_MOST_ROWS = 40
 
 
 def is_verbose() -> bool:
@@ -56,6 +57,20 @@ def say(sentence: str) -> None:
 def say_text(text: str) -> None:
     """Write several lines to stderr unchanged: a traceback, a help text."""
     _tell("".join(f"{visible(line)}\n" for line in _lines(redacted_text(text))))
+
+
+def say_error(error: Exception) -> None:
+    """Print an error for the user on stderr: a line, and one for each thing that it lists."""
+    rows: Sequence[Sequence[str]] = getattr(error, "rows", ())
+    if not rows:
+        say(" ".join(str(error).split()))
+        return
+    from mneme.cli._fitting import aligned  # noqa: PLC0415 - loads Rich
+
+    say(f"{getattr(error, 'begin', '')}:")
+    say_text("\n".join(aligned(rows[:_MOST_ROWS], _TABLE_WIDTH_WITHOUT_TERMINAL)))
+    if len(rows) > _MOST_ROWS:
+        say_text(f"  and {len(rows) - _MOST_ROWS} more")
 
 
 def _tell(text: str) -> None:
@@ -138,6 +153,8 @@ def _table_console() -> Console:
 
 def print_table(content: Table) -> None:
     """Print a table to stdout."""
+    from mneme.cli._fitting import is_too_wide, narrowed  # noqa: PLC0415 - loads Rich
+
     console = _table_console()
     if not is_too_wide(content, console.width):
         console.print(content)

@@ -1,9 +1,14 @@
-"""Makes tables as narrow as the terminal: long texts lose their middle, prose goes below."""
+"""Makes tables as narrow as the terminal: long texts lose their middle, prose goes below.
+
+Widths are columns of the terminal, of which letters of some languages take two.
+"""
 
 from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING, Final
+
+from rich.cells import cell_len, set_cell_size
 
 from mneme.kernel_names import shortened
 
@@ -12,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.table import Column, Table
 
-__all__ = ["is_too_wide", "narrowed"]
+__all__ = ["aligned", "is_too_wide", "narrowed"]
 
 _NARROWEST: Final = 6
 # Columns that tell rows apart get more room than others.
@@ -64,6 +69,19 @@ def narrowed(content: Table, width: int) -> str | None:
     return "\n".join(lines)
 
 
+def aligned(rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Return a line for each row, without a header; the first column gives way."""
+    columns = list(zip(*rows, strict=True))
+    others = [max(map(cell_len, one)) for one in columns[1:]]
+    room = max(_NARROWEST, width - len(_INDENT) - sum(others) - 2 * len(others))
+    first = _fitted(columns[0], min(room, max(map(cell_len, columns[0])))) if rows else []
+    widths = [max(map(cell_len, first), default=0), *others]
+    return [
+        _INDENT + "  ".join(map(_left, (name, *more), widths)).rstrip()
+        for name, (_, *more) in zip(first, rows, strict=True)
+    ]
+
+
 def _widths(columns: Sequence[Column], width: int) -> list[int]:
     """Return how wide columns are in a line; empty if one would be too narrow."""
     natural = [_natural(one) for one in columns]
@@ -80,18 +98,34 @@ def _widths(columns: Sequence[Column], width: int) -> list[int]:
 
 def _row(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
     padded = (
-        cell.rjust(widths[i]) if columns[i].justify == "right" else cell.ljust(widths[i])
+        _right(cell, widths[i]) if columns[i].justify == "right" else _left(cell, widths[i])
         for i, cell in enumerate(cells)
     )
     return " ".join(padded).rstrip()
 
 
 def _cells(column: Column, width: int) -> list[str]:
-    return shortened([str(cell) for cell in column.cells], width)
+    return _fitted([str(cell) for cell in column.cells], width)
+
+
+def _fitted(texts: Sequence[str], width: int) -> list[str]:
+    """Shorten texts; what has wide letters may still be too long then, and loses its end."""
+    return [
+        one if cell_len(one) <= width else set_cell_size(one, width)
+        for one in shortened(texts, width)
+    ]
+
+
+def _left(text: str, width: int) -> str:
+    return text + " " * (width - cell_len(text))
+
+
+def _right(text: str, width: int) -> str:
+    return " " * (width - cell_len(text)) + text
 
 
 def _natural(column: Column) -> int:
-    return max(len(str(text)) for text in (column.header, *column.cells))
+    return max(cell_len(str(text)) for text in (column.header, *column.cells))
 
 
 def _shared(room: int, natural: Mapping[int, int], weights: Mapping[int, int]) -> dict[int, int]:

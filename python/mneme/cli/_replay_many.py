@@ -71,7 +71,7 @@ def replay_many(
         for done in replay_launches(launches, configure, how, pool):
             told = _replay_output.to_json(done.config, done.result)
             shown.append({**_names(done), **told} if takes_all else told)
-            name = f"{done.record.short_name} {done.instance.dynamic_hash}: " if takes_all else ""
+            name = f"{done.record.told_name} {done.instance.dynamic_hash}: " if takes_all else ""
             codes.append(
                 _replay_output.tell(done.config, done.result, instance=done.instance, name=name)
             )

@@ -13,7 +13,7 @@ from typing_extensions import Self
 
 from mneme.cli import _console
 from mneme.code_texts import shown_text
-from mneme.kernel_names import KernelName, names_in_tables, short_name
+from mneme.kernel_names import KernelName, names_in_tables
 from mneme.knobs import CODE_TEXTS
 from mneme.mneme_types import dim3
 from mneme.search.configurations import shape_text
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress as RichProgress
 
+    from mneme.errors import MnemeError
     from mneme.session.events import Outcome, Progress, Summary
     from mneme.session.final_round import Gain
     from mneme.session.options import TuneOptions
@@ -82,10 +83,13 @@ class QuietOutput(TuneListener):
         if self._warnings[shown] == 1:
             _console.say(shown)
 
-    def failed(self, sentence: str) -> None:
+    def failed(self, sentence: str, error: MnemeError | None = None) -> None:
         """Show why there is no result."""
         self.close()
-        _console.say(" ".join(sentence.split()))
+        if error is None:
+            _console.say(" ".join(sentence.split()))
+        else:
+            _console.say_error(error)
 
     def space(self, description: dict[str, Any], candidates: list[dict[str, Any]]) -> None:
         """Print the search space."""
@@ -100,7 +104,6 @@ class PlainOutput(QuietOutput):
         """Say nothing yet."""
         super().__init__()
         self._last = time.monotonic()
-        self._kernel = ""
 
     def note(self, sentence: str) -> None:
         """Show a sentence."""
@@ -108,8 +111,7 @@ class PlainOutput(QuietOutput):
 
     def started(self, kernel: str, record_id: str, directory: Path) -> None:
         """Print what is tuned."""
-        self._kernel = kernel
-        _console.say(f"tuning {short_name(kernel)}, instance {record_id}; results in {directory}")
+        _console.say(f"tuning {kernel}, instance {record_id}; results in {directory}")
 
     def baseline(self, done: CompletedCandidate) -> None:
         """Print the time of the baseline."""

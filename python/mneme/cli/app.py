@@ -11,7 +11,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from mneme.cli._console import print_line, say, say_text
+from mneme.cli._console import print_line, say, say_error, say_text
 from mneme.cli._help import GroupedCommand, GroupedVerbs
 from mneme.cli._options import LogLevel
 from mneme.cli.exit_codes import ExitCode, code_of
@@ -231,7 +231,7 @@ def _report(error: Exception) -> int:
     elif isinstance(error, OSError) and error.filename is None and _cannot_print():
         say(f"standard output cannot be written: {error.strerror}")
     else:
-        say(" ".join(str(error).split()))
+        say_error(error)
     return code
 
 

@@ -10,7 +10,8 @@ import typer
 from mneme.cli import _console
 from mneme.cli._options import JsonOption
 from mneme.cli.exit_codes import ExitCode
-from mneme.kernel_names import names_in_tables
+from mneme.kernel_names import KernelName, names_in_tables
+from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
     from mneme.programs.device_code import CodeKernel, DeviceCode
@@ -47,11 +48,13 @@ def _show(file: Path, found: DeviceCode) -> None:
         if not found.problems:
             _console.print_line(f"'{file}' has no kernels")
         return
-    columns = ("kernel", "arguments", ">registers", ">shared", ">threads", "IR")
+    columns = ("kernel", "place", "arguments", ">registers", ">shared", ">threads", "IR")
     content = _console.table(f"Kernels in {file}", columns)
-    names = names_in_tables([kernel.demangled_name for kernel in found.kernels])
-    for name, kernel in zip(names, found.kernels, strict=True):
-        content.add_row(name, *_facts(kernel))
+    known = [KernelName(demangled=one.demangled_name, place=one.place) for one in found.kernels]
+    names = names_in_tables(known)
+    places = places_in_tables([one.place for one in found.kernels])
+    for name, place, kernel in zip(names, places, found.kernels, strict=True):
+        content.add_row(name, place, *_facts(kernel))
     _console.print_table(content)
     for variable in found.variables:
         kind = "constant" if variable.is_constant else "variable"

@@ -194,7 +194,7 @@ class Searches:
     def _tune(self, target: Target, kernel: KernelResult, seconds: float, again: str = "") -> bool:
         """Search once; return whether it came to its end."""
         told = f"{100 * target.weight:.0f} % of the time in kernels"
-        self._listener.step(f"tuning {target.record.short_name} ({told}){again}")
+        self._listener.step(f"tuning {target.record.told_name} ({told}){again}")
         tuning = self._tuning(target, seconds)
         session = TuningSession(
             tuning, self._listener, weight=target.weight, make_executor=self._make_executor

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
+from mneme.source_place import SourcePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mneme._native import _DeviceKernel
+    from mneme._native import _BinaryKernel, _DeviceKernel
 
 __all__ = ["CodeKernel", "CodeVariable", "DeviceCode", "device_code"]
 
@@ -45,6 +47,9 @@ class CodeKernel:
 
     has_ir: bool
     """Whether the program carries its IR, so that mneme can compile it anew."""
+
+    place: str = ""
+    """Where its body is in the source: "src/advec_mom.cpp:120"; empty without IR."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +108,12 @@ def device_code(path: str | Path, *, arch: str = "") -> DeviceCode:
         msg = f"'{arch}' is not an architecture of NVIDIA GPUs: write sm_90"
         raise InvalidArgument(msg)
     found = _native.describe_device_code(Path(path), arch)
-    with_ir = {one["kernel"] for one in _native.describe_binary(Path(path))}
+    with_ir = {one["kernel"]: one for one in _native.describe_binary(Path(path))}
     kernels: dict[str, CodeKernel] = {}
     variables: dict[str, CodeVariable] = {}
     for one in found:
         for kernel in one["kernels"]:
-            kernels.setdefault(kernel["name"], _kernel(kernel, has_ir=kernel["name"] in with_ir))
+            kernels.setdefault(kernel["name"], _kernel(kernel, with_ir.get(kernel["name"])))
         for name, size, is_constant in one["variables"]:
             if not name.startswith(_OURS):
                 variables[name] = CodeVariable(name=name, size_bytes=size, is_constant=is_constant)
@@ -125,14 +130,17 @@ def _once(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-def _kernel(kernel: _DeviceKernel, *, has_ir: bool) -> CodeKernel:
+def _kernel(kernel: _DeviceKernel, with_ir: _BinaryKernel | None) -> CodeKernel:
     parameters = kernel["parameters"]
+    place = SourcePlace.found(json.loads(with_ir["metadata"]).get("place")) if with_ir else None
     return CodeKernel(
         kernel_name=kernel["name"],
-        demangled_name=kernel["demangled"],
+        # With IR as recordings have it: demanglers differ about lambdas.
+        demangled_name=with_ir["demangled"] if with_ir else kernel["demangled"],
         parameters=None if parameters is None else tuple(parameters),
         registers=kernel["registers"],
         shared_bytes=kernel["shared_bytes"],
         max_threads=kernel["max_threads"],
-        has_ir=has_ir,
+        has_ir=with_ir is not None,
+        place=str(place or ""),
     )

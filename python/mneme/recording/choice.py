@@ -60,12 +60,12 @@ def choose_among(
         name, number = _name_and_number(found, kernel)
         found = _fitting(found, name)
         if not found:
-            raise NotFound(_nothing(recording, records, name, damaged))
+            raise _nothing(recording, records, name, damaged)
     if record_id is not None:
         found = _with_id(recording, found, str(record_id))
     fit = {id(one.record): one.record for one in found}
     if len(fit) > 1:
-        raise InvalidArgument(_several(recording, list(fit.values()), kernel, record_id))
+        raise _several(recording, list(fit.values()), kernel, record_id)
     (record,) = fit.values()
     launches = tuple(one.launch for one in found if one.launch is not None)
     if number is not None:
@@ -89,7 +89,7 @@ def fitting_among(
     name, _ = _name_and_number(candidates, kernel)
     found = {id(one.record): one.record for one in _fitting(candidates, name)}
     if not found:
-        raise NotFound(_nothing(recording, records, name, damaged))
+        raise _nothing(recording, records, name, damaged)
     return list(found.values())
 
 
@@ -162,7 +162,7 @@ def _numbered(
         if at == number and launch in launches:
             return launch
     count = "1 recorded launch" if len(launches) == 1 else f"{len(launches)} recorded launches"
-    raise NotFound(f"{record.short_name} has {count}; none of them is @{number}")
+    raise NotFound(f"{record.told_name} has {count}; none of them is @{number}")
 
 
 def _several(
@@ -170,34 +170,42 @@ def _several(
     records: Sequence[RecordedExecution],
     kernel: str | None,
     record_id: str | None,
-) -> str:
+) -> InvalidArgument:
     wanted = kernel if kernel is not None else record_id
     begin = (
         f"'{recording}' holds {len(records)} kernels"
         if wanted is None
         else f"'{wanted}' fits {len(records)} kernels of '{recording}'"
     )
-    return (
-        f"{begin}: {_listed(records)}; name one behind the recording, by more of its name, its "
-        "place or its hash"
-    )
+    remedy = "name one behind the recording, by more of its name, its place or its hash"
+    rows = _rows(records)
+    error = InvalidArgument(f"{begin}: {_listed(rows)}; {remedy}")
+    error.begin, error.rows = f"{begin}; {remedy}", rows
+    return error
 
 
 def _nothing(
     recording: str | Path, records: Sequence[RecordedExecution], name: str, damaged: int
-) -> str:
-    has = f"it has {_listed(records)}" if records else "it holds no kernel"
+) -> NotFound:
+    rows = _rows(records)
+    begin = f"'{recording}' has no kernel '{name}'"
+    has = f"it has {_listed(rows)}" if rows else "it holds no kernel"
     lost = f"; records that cannot be read: {damaged}, see 'mneme ls'" if damaged else ""
-    return f"'{recording}' has no kernel '{name}'; {has}{lost}"
+    error = NotFound(f"{begin}; {has}{lost}")
+    if len(rows) > 1:
+        error.begin, error.rows = f"{begin}{lost}; it has", rows
+    return error
 
 
-def _listed(records: Sequence[RecordedExecution]) -> str:
+def _rows(records: Sequence[RecordedExecution]) -> tuple[tuple[str, ...], ...]:
     """Return kernels with place and hash."""
     names = names_in_tables([record.name for record in records])
     places = places_in_tables([str(record.place or "") for record in records])
-    texts = [
-        f"{name} ({', '.join(filter(None, (place, record.static_hash)))})"
-        for name, place, record in zip(names, places, records, strict=True)
-    ]
+    hashes = [record.static_hash for record in records]
+    return tuple(zip(names, places, hashes, strict=True))
+
+
+def _listed(rows: Sequence[tuple[str, ...]]) -> str:
+    texts = [f"{name} ({', '.join(filter(None, more))})" for name, *more in rows]
     more = len(texts) - _MOST_LISTED
     return ", ".join(texts[:_MOST_LISTED]) + (f", and {more} more" if more > 0 else "")

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from mneme.arguments import Argument, Member, constant_paths
 from mneme.errors import NotFound
 from mneme.files.publish import publish_text
-from mneme.kernel_names import KernelName, short_name
+from mneme.kernel_names import KernelName, qualified_name, short_name, shortened
 from mneme.recording.memory_state import MemStateRef, SnapshotType
 from mneme.recording.record_json import Fields, read_record
 from mneme.recording.without_ir import refusal
-from mneme.source_place import SourcePlace
+from mneme.source_place import SourcePlace, places_in_tables
 
 if TYPE_CHECKING:
     from collections.abc import ItemsView, Iterator, KeysView, ValuesView
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from llvmlite.binding import ModuleRef
 
     from mneme.mneme_types import dim3
+
+_LONGEST_LABEL = 40  # characters in sentences
 
 __all__ = ["KernelInstance", "MemStateRef", "RecordedExecution", "SnapshotType", "Trimming"]
 
@@ -270,7 +272,7 @@ class RecordedExecution:
             Unsupported: If there is none.
         """
         if self.code_form:
-            raise refusal(self.short_name, self.code_form, purpose)
+            raise refusal(self.told_name, self.code_form, purpose)
 
     @property
     def code_hash(self) -> str:
@@ -303,7 +305,17 @@ class RecordedExecution:
     @property
     def short_name(self) -> str:
         """The name in sentences."""
-        return ", ".join(self.labels) or short_name(self.demangled_name)
+        label = ", ".join(self.labels)
+        return shortened([label], _LONGEST_LABEL)[0] if label else short_name(self.demangled_name)
+
+    @property
+    def told_name(self) -> str:
+        """The name in sentences, with its place where other kernels may have the name."""
+        name = self.short_name
+        is_alone = name == qualified_name(self.demangled_name) and "'lambda" not in name
+        if self.place is None or self.labels or is_alone:
+            return name
+        return f"{name} ({places_in_tables([str(self.place)])[0]})"
 
     @property
     def arch(self) -> str:

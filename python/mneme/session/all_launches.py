@@ -115,7 +115,7 @@ def tune_all(
     _prepare(parent, given or options)
     began = time.monotonic()
     for launch in launches:
-        listener.note(f"measuring the baseline of {launch.record.short_name}")
+        listener.note(f"measuring the baseline of {launch.record.told_name}")
         session = make_session(_baseline_options(options, launch), 1.0)
         if (code := session.run()) == _INTERRUPTED:
             return code

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mneme.errors import MnemeError
     from mneme.session.final_round import Gain
     from mneme.session.near import Near
     from mneme.session.trials import CompletedCandidate
@@ -109,8 +110,8 @@ class TuneListener:
     def warn(self, sentence: str) -> None:
         """Something went wrong that does not end the session."""
 
-    def failed(self, sentence: str) -> None:
-        """The session ends without result."""
+    def failed(self, sentence: str, error: MnemeError | None = None) -> None:
+        """The session ends without result, by an error where it was one."""
 
     def space(self, description: dict[str, Any], candidates: list[dict[str, Any]]) -> None:
         """What --print-space and --dry-run show."""

@@ -128,7 +128,7 @@ class TuningSession:
                 return self._run_all() if self.options.all else self._run()
         except errors.MnemeError as error:
             self.error = str(error)
-            self.listener.failed(self.error)
+            self.listener.failed(self.error, error)
             return next((code for kind, code in _CODES if isinstance(error, kind)), 7)
 
     @contextlib.contextmanager
@@ -216,7 +216,7 @@ class TuningSession:
         directory = Path(options.results_dir or _default_directory(record_id))
         with ResultStore(directory) as store:
             store.open(resume=options.resume)
-            self.listener.started(record.demangled_name, record_id, directory)
+            self.listener.started(record.told_name, record_id, directory)
             for sentence in () if options.baseline_only else told:
                 store.log(sentence)
                 self.listener.note(sentence)

@@ -77,7 +77,7 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
     for name in _ABOUT_CODE:
         is_possible = is_ptx and name in _ABOUT_PTX
         if name in known and not is_possible and getattr(options, name) not in (None, "", (), []):
-            raise refusal(record.short_name, form, f"--{name.replace('_', '-')}")
+            raise refusal(record.told_name, form, f"--{name.replace('_', '-')}")
     unchanged: dict[str, Any] = {
         "space_preset": "launch",
         "fixed_passes": LEVELS[0],

@@ -65,6 +65,11 @@ static void byRoctx(float* x) {
     roctxRangePop();
 }
 
+static void plainly(float* x) {
+  launch<<<1, 32>>>(32, [=] __device__(int i) { x[i] += 7; }); // one
+  launch<<<1, 32>>>(32, [=] __device__(int i) { x[i] *= 5; }); // other
+}
+
 int main(int argc, char** argv) {
   const std::string way = argc > 1 ? argv[1] : "api";
   float *x, host[32];
@@ -77,6 +82,8 @@ int main(int argc, char** argv) {
     byNvtx(x);
   else if (way == "roctx")
     byRoctx(x);
+  else if (way == "plain")
+    plainly(x);
   else
     byApi(x);
   cudaMemcpy(host, x, sizeof(host), cudaMemcpyDeviceToHost);
