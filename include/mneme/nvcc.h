@@ -4,6 +4,11 @@
 
 #ifdef __CUDACC__
 
+// Cooperative groups have clusters where a compiler says that it knows them.
+#if __clang_major__ >= 22 && !defined(_CG_CLUSTER_INTRINSICS_AVAILABLE)
+#define _CG_CLUSTER_INTRINSICS_AVAILABLE
+#endif
+
 #include <cassert>
 #include <climits>
 #include <cmath>

@@ -6,6 +6,7 @@
 #include "runtime/nvcc/command.h"
 #include "runtime/nvcc/missing_header.h"
 #include "runtime/nvcc/option_table.h"
+#include "runtime/nvcc/source_errors.h"
 
 namespace mneme::nvcc {
 namespace {
@@ -46,6 +47,22 @@ std::string explanationOf(std::string_view messages, const std::vector<std::stri
   if (const std::string header = missingHeader(messages); !header.empty())
     return sourceOfHeader(header, toolkit);
   return explainLanguage(messages, words, toolkit);
+}
+
+/// What is known of an error in CUDA code that mneme-nvcc compiles: its sources are written for
+/// nvcc, those of mneme-cxx for clang.
+std::string explanationOfSource(const std::vector<std::string>& words) {
+  const bool isForNvcc = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.ends_with("/mneme/nvcc.h");
+  });
+  if (!isForNvcc)
+    return {};
+  const std::vector<std::string> checks = checkingWords(words, "-fsyntax-only");
+  const std::string messages = errorsOf({checks});
+  if (messages.find("error: ") == std::string::npos)
+    return {};
+  const std::string text = explainCode(messages);
+  return text.empty() ? explainMacro(checks) : text;
 }
 
 } // namespace
@@ -90,7 +107,8 @@ std::string explainLanguage(std::string_view messages, const std::vector<std::st
          ", which mneme-nvcc adds to each command";
 }
 
-std::vector<std::string> preprocessingWords(const std::vector<std::string>& words) {
+std::vector<std::string> checkingWords(const std::vector<std::string>& words,
+                                       const std::string& phase) {
   std::vector<std::string> result;
   for (size_t at = 0; at < words.size(); ++at) {
     const std::string& word = words[at];
@@ -102,10 +120,10 @@ std::vector<std::string> preprocessingWords(const std::vector<std::string>& word
     else if (!word.starts_with("-o") && !word.starts_with("-M") && !word.starts_with("-save-temps"))
       result.push_back(word);
     if (word == "--") // options end here
-      result.insert(result.end() - 1, {"-E", "-w"});
+      result.insert(result.end() - 1, {phase, "-w"});
   }
   if (std::find(words.begin(), words.end(), "--") == words.end())
-    result.insert(result.end(), {"-E", "-w"});
+    result.insert(result.end(), {phase, "-w"});
   return result;
 }
 
@@ -113,10 +131,12 @@ int compileAndExplain(const std::vector<std::string>& words, const fs::path& bin
   const int status = run({words});
   if (status == 0)
     return status;
-  const std::vector<std::string> again = preprocessingWords(words);
+  const std::vector<std::string> again = checkingWords(words, "-E");
   if (again.empty())
     return status;
-  const std::string sentence = explanationOf(errorsOf({again}), words, bin);
+  std::string sentence = explanationOf(errorsOf({again}), words, bin);
+  if (sentence.empty())
+    sentence = explanationOfSource(words);
   if (!sentence.empty())
     std::fprintf(stderr, "mneme: %s\n", sentence.c_str());
   return status;

@@ -1,5 +1,5 @@
-// Room nvcc: clang's errors whose cause is not in the source: a header that the toolkit lacks, an
-// option of nvcc, a language too old for CUDA's headers.
+// Room nvcc: what is known of clang's errors: a header that the toolkit lacks, an option of nvcc, a
+// language too old for CUDA's headers, or source that clang does not take (source_errors.h).
 #pragma once
 
 #include <filesystem>
@@ -19,9 +19,10 @@ std::string explainOptions(std::string_view messages, const std::filesystem::pat
 std::string explainLanguage(std::string_view messages, const std::vector<std::string>& words,
                             const Toolkit& toolkit);
 
-/// The words of a compiler's command that find its headers again, write nothing and print errors
-/// alone; empty where that is not possible.
-std::vector<std::string> preprocessingWords(const std::vector<std::string>& words);
+/// The words of a compiler's command with which it goes no further than `phase`, writes nothing and
+/// prints errors alone; empty where that is not possible.
+std::vector<std::string> checkingWords(const std::vector<std::string>& words,
+                                       const std::string& phase);
 
 /// Runs a compiler's command, whose messages are its own, and explains them behind them where we
 /// know more. Returns the command's exit status. `bin` is where the wrappers are.

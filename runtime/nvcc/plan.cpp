@@ -123,6 +123,8 @@ private:
       append(words, {"-Xarch_device", "-O3"});
     // nvcc says nothing of loops that it does not unroll as a pragma asks; CUB has many.
     words.push_back("-Wno-pass-failed");
+    // nvcc warns of narrowing within braces, where clang stops.
+    words.push_back("-Wno-error=c++11-narrowing");
     if (settings_.isDebug)
       words.push_back("-D__CUDACC_DEBUG__");
     append(words, arithmeticOfDevice());

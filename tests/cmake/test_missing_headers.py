@@ -1,4 +1,4 @@
-"""Errors of clang that the compilers explain: missing headers, options of nvcc, an old language."""
+"""Errors of clang that the compilers explain: missing headers, options, an old language, source."""
 
 from __future__ import annotations
 
@@ -102,3 +102,51 @@ def test_an_old_language_is_explained(build_tree: Path, tmp_path: Path) -> None:
     )
     assert done.returncode != 0
     assert "say -std=c++17 there, or set NVCC_APPEND_FLAGS=-std=c++17" in done.stderr
+
+
+MACRO = """
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuda/std/functional>
+#include <cuda_fp16.h>
+#include "own.h"
+struct Two { double a, b; };
+__global__ void one(Two* out, unsigned n) {
+  namespace groups = cooperative_groups;
+  auto warp = groups::tiled_partition<32>(groups::this_thread_block());
+  unsigned sum = groups::reduce(warp, n, groups::plus<unsigned>());
+  *out = Two{sum, cuda::std::plus<double>()(1, 2)};
+}
+__global__ void two() { cooperative_groups::this_cluster().sync(); }
+int own() { return OWN; }
+"""
+
+
+def test_a_macro_of_nvcc_that_a_source_asks_for_is_named(build_tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.h").write_text("#ifdef __NVCC__\n#define OWN 3\n#endif\n")
+    (tmp_path / "a.cu").write_text(MACRO)
+    words = (build_tree / "bin" / "mneme-nvcc", "-arch=sm_90", "-c", "a.cu", "-o", "a.o")
+    done = run_command(*words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "mneme: 'own.h' asks for __NVCC__, which mneme-nvcc does not define, since clang lacks "
+        "nvcc's own built-in functions; with it the source compiles: add -D__NVCC__, or set "
+        "NVCC_APPEND_FLAGS=-D__NVCC__"
+    )
+    done = run_command(*words, cwd=tmp_path, NVCC_APPEND_FLAGS="-D__NVCC__")
+    assert done.returncode == 0, done.stderr
+    assert "warning: non-constant-expression cannot be narrowed" in done.stderr
+
+
+def test_a_launch_with_braces_is_explained(build_tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text(
+        "#ifdef __NVCC__\n#endif\n__global__ void k() {}\n"
+        "void launch(unsigned x) { k<<<1, {x, x, 1}>>>(); }\n"
+    )
+    done = run_command(
+        *(build_tree / "bin" / "mneme-nvcc", "-arch=sm_90", "-c", "a.cu"), cwd=tmp_path
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "mneme: clang takes no braces between <<< and >>>: write dim3 before them (dim3{x, y, z})"
+    )

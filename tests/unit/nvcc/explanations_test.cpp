@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/nvcc/explanations.h"
+#include "runtime/nvcc/source_errors.h"
 
 using namespace mneme::nvcc;
 
@@ -36,12 +37,23 @@ TEST_CASE("a language that is too old for CUDA's headers is named") {
   CHECK(explainLanguage("error: nothing", {"-std=c++14"}, {}).empty());
 }
 
+TEST_CASE("what clang does not take in a source is said of clang") {
+  CHECK(explainCode("a.cu:2:22: error: expected expression\n    2 |   k<<<4, {x, y, 1}>>>(a);\n")
+            .find("clang takes no braces between <<< and >>>") == 0);
+  CHECK(
+      explainCode("a.cu:2:22: error: expected expression\n    2 |   int a[] = {1, };;\n").empty());
+  CHECK(explainCode("a.cu:2:22: error: expected expression").empty());
+  CHECK(explainCode("a.cu:4:2: error: initialization is not supported for __shared__ variables\n")
+            .find("clang refuses variables in shared memory that have a constructor") == 0);
+  CHECK(explainCode("a.cu:4:2: error: use of undeclared identifier 'a'\n").empty());
+}
+
 TEST_CASE("preprocessing writes no files") {
   using Words = std::vector<std::string>;
-  CHECK(preprocessingWords({"clang++", "-c", "-MD", "-MF", "a.d", "-o", "a.o", "a.cu"}) ==
+  CHECK(checkingWords({"clang++", "-c", "-MD", "-MF", "a.d", "-o", "a.o", "a.cu"}, "-E") ==
         Words{"clang++", "-c", "a.cu", "-E", "-w"});
-  CHECK(preprocessingWords({"clang++", "-oa", "--", "-a.cu"}) ==
+  CHECK(checkingWords({"clang++", "-oa", "--", "-a.cu"}, "-E") ==
         Words{"clang++", "-E", "-w", "--", "-a.cu"});
-  CHECK(preprocessingWords({"clang++", "@words"}).empty());
-  CHECK(preprocessingWords({"clang++", "-x", "cuda", "-"}).empty());
+  CHECK(checkingWords({"clang++", "@words"}, "-E").empty());
+  CHECK(checkingWords({"clang++", "-x", "cuda", "-"}, "-E").empty());
 }

@@ -22,6 +22,7 @@ std::vector<std::string> linesOf(const std::string& words) {
          {std::string("/m/bin/"), std::string(" -Qunused-arguments"),
           std::string(" -isystem /m/include/mneme/cuda_wrappers -include /m/include/mneme/nvcc.h"),
           std::string(" -Xarch_device -O3"), std::string(" -Wno-pass-failed"),
+          std::string(" -Wno-error=c++11-narrowing"),
           std::string(" -L/m/lib/driver_stubs -L/m/lib -Wl,--push-state,--as-needed -lcudart "
                       "-lmneme_rt -Wl,--pop-state")})
       if (const size_t at = line.find(same); at != std::string::npos)

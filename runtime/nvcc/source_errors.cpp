@@ -1,0 +1,97 @@
+#include "runtime/nvcc/source_errors.h"
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
+#include "runtime/nvcc/command.h"
+#include "runtime/nvcc/command_line.h"
+
+namespace mneme::nvcc {
+namespace {
+
+constexpr std::string_view kMacro = "__NVCC__";
+
+/// An error of clang's, what the line of the source has to hold for it, and what we know of it.
+struct Known {
+  std::string_view error, source, sentence;
+};
+
+constexpr std::array kKnown{
+    Known{
+        "initialization is not supported for __shared__ variables", "",
+        "clang refuses variables in shared memory that have a constructor, which nvcc leaves out: "
+        "declare bytes, and take their address as the object's: __shared__ alignas(T) unsigned "
+        "char bytes[sizeof(T)]; T& object = *reinterpret_cast<T*>(bytes);"},
+    Known{"expected expression", "<<<",
+          "clang takes no braces between <<< and >>>: write dim3 before them (dim3{x, y, z})"},
+};
+
+/// The line of the source that clang shows below the message that ends here.
+std::string_view shownBelow(std::string_view messages, size_t at) {
+  const size_t line = std::min(messages.find('\n', at), messages.size());
+  const std::string_view rest = messages.substr(std::min(line + 1, messages.size()));
+  return rest.substr(0, rest.find('\n'));
+}
+
+bool fits(const Known& known, std::string_view messages) {
+  const std::string error = "error: " + std::string(known.error);
+  for (size_t at = 0; (at = messages.find(error, at)) != std::string_view::npos; ++at) {
+    const std::string_view source = shownBelow(messages, at);
+    if (known.source.empty())
+      return true;
+    if (source.find(known.source) != std::string_view::npos &&
+        source.find('{') != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+/// The first file of the source's own that names the macro; empty where none does.
+std::string askingFile(const std::vector<std::string>& checks) {
+  std::vector<std::string> words = checks;
+  std::replace(words.begin(), words.end(), std::string("-fsyntax-only"), std::string("-MM"));
+  words.insert(words.begin() + 1, "--cuda-host-only");
+  std::string rule = outputOf({words});
+  rule.erase(0, std::min(rule.find(':') + 1, rule.size()));
+  for (size_t at = 0; (at = rule.find("\\\n", at)) != std::string::npos;)
+    rule.erase(at, 2);
+  for (const std::string& name : splitWords(rule)) {
+    try {
+      if (!name.ends_with(':') && readTextFile(name).find(kMacro) != std::string::npos)
+        return name;
+    } catch (const Error&) { // a name that is none of a file
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+std::string explainCode(std::string_view messages) {
+  const auto known = std::find_if(kKnown.begin(), kKnown.end(),
+                                  [&](const Known& one) { return fits(one, messages); });
+  return known == kKnown.end() ? "" : std::string(known->sentence);
+}
+
+std::string explainMacro(const std::vector<std::string>& checks) {
+  const std::string macro = "-D" + std::string(kMacro);
+  for (const std::string& word : checks)
+    if (word.starts_with(macro))
+      return {};
+  const std::string file = askingFile(checks);
+  if (file.empty())
+    return {};
+  std::vector<std::string> again = checks;
+  again.insert(again.begin() + 1, macro);
+  if (errorsOf({again}).find("error: ") != std::string::npos)
+    return {};
+  return "'" + file + "' asks for " + std::string(kMacro) +
+         ", which mneme-nvcc does not define, since clang lacks nvcc's own built-in functions; "
+         "with "
+         "it the source compiles: add " +
+         macro + ", or set NVCC_APPEND_FLAGS=" + macro;
+}
+
+} // namespace mneme::nvcc
