@@ -23,6 +23,7 @@ constexpr const char* kMultiprocessors = "multiprocessor numbers";
 constexpr const char* kTextures = "textures";
 constexpr const char* kSurfaces = "surfaces";
 constexpr const char* kHeap = "the device's heap";
+constexpr const char* kLaunches = "launches of its own";
 
 // Special registers of PTX, after `%` in assembly and after `llvm.nvvm.read.ptx.sreg.` in IR.
 constexpr Sign kRegisters[] = {{"clock", kClocks},
@@ -66,6 +67,8 @@ constexpr Sign kFunctions[] = {{"llvm.nvvm.tex.", kTextures},
                                {"__ockl_steadyctr_u64", kClocks},
                                {"__ockl_memrealtime_u64", kClocks},
                                {"__ockl_memtime_u64", kClocks},
+                               {"__cudaCDP2LaunchDevice", kLaunches},
+                               {"cudaLaunchDevice", kLaunches},
                                {"__ockl_dm_alloc", kHeap},
                                {"__ockl_dm_dealloc", kHeap}};
 

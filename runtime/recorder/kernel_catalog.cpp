@@ -303,14 +303,17 @@ std::set<std::string> unrecordedReads(const KernelInfo& info, const std::string&
 }
 
 std::string warningOfReads(const KernelInfo& info, const std::string& device, bool isLaunchAsked) {
-  std::string list;
+  const std::string kernel = "kernel '" + info.blob->demangled + "' ";
+  std::string list, launches;
   for (const std::string& read : unrecordedReads(info, device))
-    if (!isLaunchAsked || !artifact::isOfTextures(read))
+    if (read == artifact::kOwnLaunches)
+      launches = kernel + "launches kernels itself: its replays may differ, or fail";
+    else if (!isLaunchAsked || !artifact::isOfTextures(read))
       list += (list.empty() ? "" : ", ") + read;
-  return list.empty()
-             ? ""
-             : "kernel '" + info.blob->demangled + "' reads what a recording does not hold (" +
-                   list + "): its replays may differ";
+  if (list.empty())
+    return launches;
+  return kernel + "reads what a recording does not hold (" + list + "): its replays may differ" +
+         (launches.empty() ? "" : "; " + launches);
 }
 
 std::vector<std::vector<std::byte>> recordedCode(const KernelInfo& info) {

@@ -112,14 +112,29 @@ void dropRecordedReads(std::vector<std::string>& reads, const std::string& devic
 }
 
 std::string explainReads(const std::vector<std::string>& reads) {
-  if (reads.empty())
-    return "";
+  std::vector<std::string> others = reads;
+  std::string text;
+  if (std::erase(others, artifact::kOwnLaunches) > 0)
+    text = "The kernel launches kernels itself, which run in an order of their own in each replay, "
+           "and not at all in code that is compiled from IR.";
+  if (others.empty())
+    return text;
   std::string list;
-  for (size_t i = 0; i < reads.size(); ++i)
-    list += (i == 0 ? "" : i + 1 < reads.size() ? ", " : " and ") + reads[i];
-  return "The kernel reads " + list +
+  for (size_t i = 0; i < others.size(); ++i)
+    list += (i == 0 ? "" : i + 1 < others.size() ? ", " : " and ") + others[i];
+  return text + (text.empty() ? "" : " ") + "The kernel reads " + list +
          ", which a recording does not hold: what it leaves may be other "
          "in each run, and no replay can prove a pipeline right or wrong.";
+}
+
+std::vector<std::string> readsIn(const std::string& optionsJson) {
+  const nlohmann::json json = nlohmann::json::parse(optionsJson, nullptr, false);
+  std::vector<std::string> reads;
+  if (json.is_object() && json.contains("unrecorded_reads"))
+    for (const nlohmann::json& read : json["unrecorded_reads"])
+      if (read.is_string())
+        reads.push_back(read.get<std::string>());
+  return reads;
 }
 
 std::string explainWrong(const BuildLicence& licence, const Result& result,

@@ -44,6 +44,9 @@ std::string explainFewUlp(const Result& result);
 /// surfaces are in ordinary memory.
 void dropRecordedReads(std::vector<std::string>& reads, const std::string& device);
 
+/// Returns the reads that the build found; also of a kernel that cannot be compiled.
+std::vector<std::string> readsIn(const std::string& optionsJson);
+
 /// Returns a sentence about a kernel with such reads; empty if there are none.
 std::string explainReads(const std::vector<std::string>& reads);
 

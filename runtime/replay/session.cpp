@@ -1,9 +1,12 @@
 // Room replay: a recorded instance on a device, and experiments with it.
 #include "runtime/replay/replay.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 
+#include "runtime/core/artifact/recorded_reads.h"
 #include "runtime/core/artifact/snapshot.h"
 #include "runtime/core/base/error.h"
 #include "runtime/devices/device.h"
@@ -144,6 +147,10 @@ Result Session::run(const Configuration& configuration, const Options& options) 
     result.verified = false;
     result.resultClass = ResultClass::Failed;
     result.error = message;
+    if (result.unrecordedReads.empty())
+      std::ranges::copy_if(readsIn(s.record.optionsJson),
+                           std::back_inserter(result.unrecordedReads),
+                           [](const auto& read) { return read == artifact::kOwnLaunches; });
     if (const std::string reads = explainReads(result.unrecordedReads); !reads.empty())
       result.error += ". " + reads;
     s.isMemoryTrusted = false;

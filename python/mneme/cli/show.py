@@ -91,9 +91,16 @@ def _show_kernel(details: KernelDetails) -> None:
         ("recorded on", details.device or "unknown"),
         ("address window", window),
     )
-    reads = f"{', '.join(details.unrecorded_reads)}: its replays may differ"
+    launches = "launches of its own"
+    unheld = [one for one in details.unrecorded_reads if one != launches]
     facts = (
-        ("not recorded", reads if details.unrecorded_reads else ""),
+        ("not recorded", f"{', '.join(unheld)}: its replays may differ" if unheld else ""),
+        (
+            "launches",
+            "kernels itself: its replays may differ, or fail"
+            if launches in details.unrecorded_reads
+            else "",
+        ),
         ("set to zero", "; ".join(details.zeroed_locals)),
     )
     for name, value in (*rows, *(fact for fact in facts if fact[1])):

@@ -6,6 +6,9 @@
 
 namespace mneme::artifact {
 
+/// What a kernel has that launches kernels itself.
+inline constexpr std::string_view kOwnLaunches = "launches of its own";
+
 /// Whether a recording of a launch may hold it: Instance::textures.
 constexpr bool isOfTextures(std::string_view read) noexcept {
   return read == "textures" || read == "surfaces";

@@ -11,6 +11,7 @@ constexpr const char* kMultiprocessors = "multiprocessor numbers";
 constexpr const char* kTextures = "textures";
 constexpr const char* kSurfaces = "surfaces";
 constexpr const char* kHeap = "the device's heap";
+constexpr const char* kLaunches = "launches of its own";
 
 struct Sign {
   std::string_view begin; ///< of a word
@@ -63,6 +64,11 @@ void noteMachineCode(Bytes instructions, Reads& reads) {
 void noteFunction(std::string_view name, Reads& reads) {
   if (name == "malloc" || name == "free")
     reads.insert(kHeap);
+  // Functions of CUDA's device runtime, in PTX, and what it calls itself, in what is linked.
+  for (const std::string_view begin :
+       {"__cudaCDP2LaunchDevice", "cudaLaunchDevice", "__cuda_syscall_cnpv2LaunchDevice"})
+    if (name.starts_with(begin))
+      reads.insert(kLaunches);
 }
 
 void notePtx(std::string_view word, Reads& reads) {

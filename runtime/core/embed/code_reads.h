@@ -14,7 +14,8 @@ using Reads = std::set<std::string>;
 
 /// Notes what machine code of NVIDIA GPUs (sm_70 and newer) reads.
 void noteMachineCode(Bytes instructions, Reads& reads);
-/// Notes a function that is not in the image: the driver has those for the device's heap.
+/// Notes a function that is not in the image: the driver has those for the device's heap, and for
+/// launches by kernels.
 void noteFunction(std::string_view name, Reads& reads);
 /// Notes a register of PTX ("%clock64") or an instruction ("tex"), without what follows its point.
 void notePtx(std::string_view word, Reads& reads);

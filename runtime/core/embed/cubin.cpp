@@ -36,6 +36,13 @@ constexpr unsigned kReservesShared = 90;
 constexpr unsigned kKnownEncoding = 70;
 constexpr uint64_t kReservedSharedBytes = 1024;
 
+/// Whether a variable is one of CUDA's device runtime, which code that launches kernels contains:
+/// tables that point to each other, and never change.
+bool isOfDeviceRuntime(std::string_view name) {
+  return name.starts_with("cudartError") || name == "__CNPRT_VERSION_NUMBER__" ||
+         name.find("_cuda_device_runtime_cu_") != std::string_view::npos;
+}
+
 /// Calls `visit(uint8_t attribute, uint16_t value, Bytes content)` for every entry.
 template <typename Visit> void forEachAttribute(Bytes entries, const Visit& visit) {
   for (uint64_t at = 0; at + 4 <= entries.size(); at += 4) {
@@ -113,7 +120,8 @@ public:
       const unsigned type = ELF64_ST_TYPE(symbol.st_info);
       if (type == STT_FUNC && (symbol.st_other & kEntryFlag))
         code.kernels.push_back(kernel(std::string(name), number));
-      else if (type == STT_OBJECT && (home == ".nv.constant3" || home.starts_with(".nv.global")))
+      else if (type == STT_OBJECT && (home == ".nv.constant3" || home.starts_with(".nv.global")) &&
+               !isOfDeviceRuntime(name))
         code.variables.push_back({std::string(name), symbol.st_size, home == ".nv.constant3"});
     });
     return code;
@@ -123,6 +131,7 @@ private:
   struct Function {
     std::string_view name;
     std::string_view home; ///< its section; empty if it is not in the image
+    bool isKernel = false; ///< it can be launched, and is never called
     std::vector<uint32_t> callees = {};
   };
 
@@ -134,7 +143,8 @@ private:
       const bool isHere = symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < file_.sections().size();
       if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC)
         functions_[number] = {
-            name, isHere ? std::string_view(file_.sections()[symbol.st_shndx].name) : ""};
+            name, isHere ? std::string_view(file_.sections()[symbol.st_shndx].name) : "",
+            isHere && (symbol.st_other & kEntryFlag) != 0};
     });
     const Bytes calls = contentOf(".nv.callgraph");
     for (uint64_t at = 0; at + 8 <= calls.size(); at += 8)
@@ -162,11 +172,17 @@ private:
         noteFunction(found->second.name, reads);
       else if (architecture_ >= kKnownEncoding)
         noteMachineCode(contentOf(std::string(found->second.home)), reads);
+      // Kernels are among the callees of any, where some kernel of the image launches them.
       for (const uint32_t callee : found->second.callees)
-        if (seen.insert(callee).second)
+        if (!isKernel(callee) && seen.insert(callee).second)
           open.push_back(callee);
     }
     return reads;
+  }
+
+  bool isKernel(uint32_t symbol) const {
+    const auto found = functions_.find(symbol);
+    return found != functions_.end() && found->second.isKernel;
   }
 
   const elf::Section* find(const std::string& name) const {

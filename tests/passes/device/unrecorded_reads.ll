@@ -9,6 +9,8 @@
 ; CHECK-SAME: "unrecorded_reads":["clocks"]
 ; CHECK: "kernel":"intrinsics"
 ; CHECK-SAME: "unrecorded_reads":["clocks","multiprocessor numbers","warp slots"]
+; CHECK: "kernel":"launches"
+; CHECK-SAME: "unrecorded_reads":["launches of its own"]
 ; CHECK: "kernel":"plain"
 ; CHECK-NOT: "unrecorded_reads"
 
@@ -54,6 +56,14 @@ define internal i64 @now() {
 define ptx_kernel void @helped(ptr %out) {
   %time = call i64 @now()
   store i64 %time, ptr %out
+  ret void
+}
+
+declare ptr @__cudaCDP2GetParameterBufferV2(ptr, i64, i64, i32)
+declare i32 @__cudaCDP2LaunchDeviceV2(ptr, ptr)
+define ptx_kernel void @launches(ptr %stream) {
+  %buffer = call ptr @__cudaCDP2GetParameterBufferV2(ptr @plain, i64 1, i64 1, i32 0)
+  %status = call i32 @__cudaCDP2LaunchDeviceV2(ptr %buffer, ptr %stream)
   ret void
 }
 

@@ -290,3 +290,19 @@ TEST_CASE("kernels that read what no recording holds are told from others") {
     CHECK(found == expected);
   }
 }
+
+TEST_CASE("kernels that launch kernels are told; variables of the device runtime are left out") {
+  for (const char* file : {"launches.fatbin", "launches.ptx"}) {
+    CAPTURE(file);
+    const DeviceCode code = readDeviceCode(readFile(std::string(IMAGES "/") + file), "sm_90");
+    REQUIRE(code.find("parent"));
+    CHECK(code.find("parent")->unrecordedReads == std::set<std::string>{"launches of its own"});
+    CHECK(code.find("child")->unrecordedReads.empty());
+    CHECK(code.find("plain")->unrecordedReads.empty());
+    std::vector<std::string> variables;
+    for (const DeviceVariable& variable : code.variables)
+      if (!variable.name.starts_with("$str"))
+        variables.push_back(variable.name);
+    CHECK(variables == std::vector<std::string>{"counter"});
+  }
+}

@@ -94,7 +94,15 @@ TEST_CASE("what linked code reads and no recording holds is told, textures where
                                        "hold (clocks): its replays may differ");
   CHECK(describeKernel(info, "cpu").optionsJson ==
         R"({"opt_level":"3","unrecorded_reads":["clocks"]})");
+  info.blob = withReads(R"(["launches of its own"])");
+  const std::string launches =
+      "kernel 'sample(float*)' launches kernels itself: its replays may differ, or fail";
+  CHECK(warningOfReads(info, "cuda:0") == "kernel 'sample(float*)' reads what a recording does not "
+                                          "hold (clocks): its replays may differ; " +
+                                              launches);
   info.modules.clear();
+  CHECK(warningOfReads(info, "cuda:0") == launches);
+  info.blob = withReads(R"(["textures"])");
   CHECK(warningOfReads(info, "cpu") == "");
   CHECK(describeKernel(info, "cpu").optionsJson == R"({"opt_level":"3"})");
   info.blob = std::make_shared<const embed::KernelBlob>(blob()); // says nothing
