@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -215,3 +217,52 @@ def test_what_a_node_had_that_is_cut_off_is_measured_elsewhere(
 ) -> None:
     with cut_off(tmp_path, cable, monkeypatch, "11s") as on:
         search(recording, tmp_path / "results", on, Listener(lambda: cable.plug("down")))
+
+
+# Notes what a worker measures for the search, without the last rounds.
+NOTING = """
+import json, os
+from mneme.measure import remote_evaluation
+known = remote_evaluation.evaluate
+real = getattr(known, "real", known)  # Dask loads this twice
+def noting(spec, number, configurations, ir, options):
+    with open(f"{FOLDER}/{os.uname().nodename}.measured", "a") as file:
+        for one in () if options["fresh"] else configurations:
+            file.write(json.dumps(one, sort_keys=True) + "\\n")
+    return real(spec, number, configurations, ir, options)
+noting.real = real
+remote_evaluation.evaluate = noting
+"""
+
+
+def test_after_a_long_cut_only_what_was_in_flight_is_measured_again(
+    recording: Path, tmp_path: Path, cable: Cable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "noting.py").write_text(NOTING.replace("{FOLDER}", str(tmp_path)))
+    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", f'["{tmp_path}/noting.py"]')
+    finished: list[Any] = []
+    before: Counter[str] = Counter()
+    mended = threading.Timer(12, cable.plug, ["up"])
+
+    def measured() -> Counter[str]:
+        files = tmp_path.glob("*.measured")
+        return Counter(line for file in files for line in file.read_text().splitlines())
+
+    def cut() -> None:
+        cable.plug("down")
+        finished.extend(read_trials(tmp_path / "results"))
+        before.update(measured())
+        mended.start()
+
+    with cut_off(tmp_path, cable, monkeypatch, "11s") as on:
+        trials = search(recording, tmp_path / "results", on, Listener(cut))
+        mended.join()
+    after = measured()
+    after.subtract(before)
+    known, every = (
+        [json.dumps(one.candidate.config.to_dict(), sort_keys=True) for one in some]
+        for some in (finished, trials)
+    )
+    assert [text for text in known if after[text]] == []
+    # What waited at node2 is measured there, and once more where its result counts.
+    assert {after[text] for text in every} <= {0, 1, 2}

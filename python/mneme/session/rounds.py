@@ -123,8 +123,8 @@ class Rounds(Generic[Key]):
         under_way: deque[tuple[Callable[[], ExperimentResult], dict[Key, _Wait]]] = deque()
         queued = 0
         for number in range(rounds):
-            # Queue one round ahead, so that the device does not wait between rounds.
-            while queued < min(rounds, number + 2):
+            # Queue two rounds ahead, so that the device does not wait between rounds.
+            while queued < min(rounds, number + 3):
                 under_way.append(self._start(queued, is_cold=is_cold))
                 queued += 1
             self._take_in(*under_way.popleft())
