@@ -1,6 +1,8 @@
 #include "runtime/core/artifact/instance_writer.h"
 
+#include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -17,6 +19,10 @@ namespace mneme::artifact {
 namespace {
 
 constexpr unsigned kMaxGenerations = 10000;
+/// Published together at most: two descriptors each, and what a kill can cost beside the queue.
+constexpr size_t kMaxWritten = 64;
+constexpr uint64_t kMaxWrittenBytes = 256ull << 20;
+constexpr std::chrono::seconds kMaxUnpublished{1};
 
 bool isSame(const Region& a, const Region& b) {
   return a.address == b.address && a.sizeBytes == b.sizeBytes && a.kind == b.kind &&
@@ -85,32 +91,25 @@ bool InstanceWriter::isPublished(const InstanceDraft& draft, const Instance& pub
   }
 }
 
-void InstanceWriter::publishRecord(uint64_t staticHash, const Instance& instance) {
-  store_.publish(staticHash, instance);
-  syncDirectory(options_.directory);
-}
-
-InstanceCost InstanceWriter::write(uint64_t staticHash, InstanceDraft& draft) {
+void InstanceWriter::write(uint64_t staticHash, InstanceDraft& draft) {
   if (!store_.contains(staticHash))
     throw Error(ErrorCode::NotFound, "its kernel could not be written");
-  InstanceCost cost;
-  cost.rawBytes = memoryBytes(draft.prologue) + memoryBytes(draft.epilogue);
+  WrittenInstance written;
+  written.staticHash = staticHash;
+  written.instance = draft.instance;
+  written.snapshots = {draft.prologue.id, draft.epilogue.id};
+  written.prologueBytes = memoryBytes(draft.prologue);
+  written.cost.rawBytes = written.prologueBytes + memoryBytes(draft.epilogue);
   try {
-    if (const auto published = store_.published(staticHash, draft.instance.dynamicHash);
-        published && isPublished(draft, *published)) {
-      Instance instance = draft.instance;
-      instance.prologue = published->prologue;
-      instance.epilogue = published->epilogue;
-      const DirectoryLock lock = store_.lock();
-      publishRecord(staticHash, instance);
-      settle(draft);
-      return cost;
+    const auto published = store_.published(staticHash, draft.instance.dynamicHash);
+    if (published && isPublished(draft, *published)) {
+      written.instance.prologue = published->prologue;
+      written.instance.epilogue = published->epilogue;
+      written.references = {published->prologue, published->epilogue};
+    } else {
+      writeFiles(written, draft);
     }
-    const InstanceCost written = writeFiles(staticHash, draft);
-    settle(draft);
-    cost.uniqueBytes = written.uniqueBytes;
-    cost.storedBytes = written.storedBytes;
-    return cost;
+    add(std::move(written));
   } catch (...) {
     ledger_.forget(draft.prologue.id);
     ledger_.forget(draft.epilogue.id);
@@ -118,9 +117,17 @@ InstanceCost InstanceWriter::write(uint64_t staticHash, InstanceDraft& draft) {
   }
 }
 
-void InstanceWriter::settle(const InstanceDraft& draft) {
-  ledger_.settle(draft.prologue.id);
-  ledger_.settle(draft.epilogue.id);
+void InstanceWriter::add(WrittenInstance written) {
+  if (written_.empty())
+    writtenSince_ = std::chrono::steady_clock::now();
+  writtenBytes_ += written.cost.storedBytes;
+  written.before = store_.enter(written.staticHash, written.instance);
+  written_.push_back(std::move(written));
+}
+
+bool InstanceWriter::isFull() const {
+  return written_.size() >= kMaxWritten || writtenBytes_ >= kMaxWrittenBytes ||
+         (!written_.empty() && std::chrono::steady_clock::now() - writtenSince_ >= kMaxUnpublished);
 }
 
 bool InstanceWriter::isFree(const Instance& instance) const {
@@ -128,12 +135,12 @@ bool InstanceWriter::isFree(const Instance& instance) const {
          access((options_.directory / instance.epilogue).c_str(), F_OK) != 0;
 }
 
-InstanceCost InstanceWriter::writeFiles(uint64_t staticHash, InstanceDraft& draft) {
-  Instance instance = draft.instance;
+void InstanceWriter::writeFiles(WrittenInstance& written, InstanceDraft& draft) {
+  Instance& instance = written.instance;
   unsigned generation = 0;
-  nameFiles(instance, staticHash, generation);
+  nameFiles(instance, written.staticHash, generation);
   while (!isFree(instance) && generation < kMaxGenerations)
-    nameFiles(instance, staticHash, ++generation);
+    nameFiles(instance, written.staticHash, ++generation);
   PendingChunks pending;
   BuilderOptions builder{options_.compressionLevel, &threads_, false, release_};
   SnapshotBuilder prologue(options_.directory, instance.prologue, index_, pending, builder);
@@ -143,23 +150,27 @@ InstanceCost InstanceWriter::writeFiles(uint64_t staticHash, InstanceDraft& draf
   SnapshotBuilder epilogue(options_.directory, instance.epilogue, index_, pending, builder);
   epilogue.write(plan(draft.epilogue, prologue.regions(), builder.storesEverything),
                  draft.epilogue.args, draft.epilogue.storage);
-  publishFiles(staticHash, instance, generation, prologue, epilogue);
+  nameSnapshots(written, generation, prologue, epilogue);
   ledger_.add(draft.epilogue.id, epilogue.regions());
   index_.store(pending.places);
-  return {0, prologue.uniqueBytes() + epilogue.uniqueBytes(),
-          prologue.fileBytes() + epilogue.fileBytes()};
+  written.cost.uniqueBytes = prologue.uniqueBytes() + epilogue.uniqueBytes();
+  written.cost.storedBytes = prologue.fileBytes() + epilogue.fileBytes();
+  for (SnapshotBuilder* snapshot : {&prologue, &epilogue}) {
+    const auto& names = snapshot->layer()->table.references;
+    written.references.insert(names.begin(), names.end());
+    written.files.push_back(snapshot->takeFile());
+  }
 }
 
-/// Publishes the files under the names chosen before, or the next free ones if another session has
-/// taken them meanwhile.
-void InstanceWriter::publishFiles(uint64_t staticHash, Instance instance, unsigned generation,
-                                  SnapshotBuilder& prologue, SnapshotBuilder& epilogue) {
-  // A snapshot without a record is an orphan, so other processes must not look before both exist.
-  const DirectoryLock lock = store_.lock();
+/// Gives the files the names chosen before, or the next free ones if another session has taken them
+/// meanwhile. No record has them yet: other sessions remove no such files while this one lives.
+void InstanceWriter::nameSnapshots(WrittenInstance& written, unsigned generation,
+                                   SnapshotBuilder& prologue, SnapshotBuilder& epilogue) {
+  Instance& instance = written.instance;
   try {
     for (; generation < kMaxGenerations; ++generation) {
       const std::string before = prologue.layer()->name;
-      nameFiles(instance, staticHash, generation);
+      nameFiles(instance, written.staticHash, generation);
       if (!isFree(instance))
         continue;
       prologue.rename(instance.prologue);
@@ -168,7 +179,7 @@ void InstanceWriter::publishFiles(uint64_t staticHash, Instance instance, unsign
       if (!prologue.publish())
         continue;
       if (epilogue.publish())
-        return publishRecord(staticHash, instance);
+        return;
       prologue.unpublish();
     }
   } catch (...) {
@@ -177,6 +188,103 @@ void InstanceWriter::publishFiles(uint64_t staticHash, Instance instance, unsign
     throw;
   }
   throw Error(ErrorCode::IoFailed, "no free file name is left for it");
+}
+
+/// What needs a damaged file is lost with it.
+void InstanceWriter::sync(std::vector<WrittenInstance>& batch) {
+  const std::multimap<uint64_t, UnsyncedFile> ofKernels = store_.takeUnsynced();
+  std::vector<const UnsyncedFile*> files;
+  for (const auto& [hash, file] : ofKernels)
+    files.push_back(&file);
+  for (const WrittenInstance& one : batch)
+    for (const UnsyncedFile& file : one.files)
+      files.push_back(&file);
+  const std::vector<std::string> failures = syncTogether(files);
+  auto failure = failures.begin();
+  std::map<uint64_t, std::string> lostKernels;
+  for (const auto& [hash, file] : ofKernels)
+    if (const std::string& why = *failure++; !why.empty()) {
+      std::error_code ignored;
+      std::filesystem::remove(file.path, ignored);
+      lostKernels[hash] = why;
+    }
+  std::set<std::string> damaged;
+  for (WrittenInstance& one : batch) {
+    if (const auto lost = lostKernels.find(one.staticHash); lost != lostKernels.end())
+      one.failure = lost->second;
+    for (size_t file = 0; file < one.files.size(); ++file)
+      if (const std::string& why = *failure++; !why.empty())
+        one.failure = why;
+    for (const std::string& name : one.references)
+      if (one.failure.empty() && damaged.contains(name))
+        one.failure = "it refers to content of a lost recording";
+    if (!one.failure.empty())
+      damaged.insert({one.instance.prologue, one.instance.epilogue});
+  }
+  for (const auto& [hash, why] : lostKernels)
+    store_.forget(hash);
+}
+
+/// Writes the records of all that is not lost.
+void InstanceWriter::enter(std::vector<WrittenInstance>& batch) {
+  const auto takeBack = [this](const WrittenInstance& one) {
+    store_.leave(one.staticHash, one.instance.dynamicHash, one.before);
+  };
+  // The latest first: each brings back what it replaced.
+  for (auto one = batch.rbegin(); one != batch.rend(); ++one)
+    if (!one->failure.empty())
+      takeBack(*one);
+  const DirectoryLock lock = store_.lock();
+  const std::map<uint64_t, std::string> failures = store_.publish();
+  for (auto one = batch.rbegin(); one != batch.rend(); ++one)
+    if (const auto found = failures.find(one->staticHash);
+        found != failures.end() && one->failure.empty()) {
+      one->failure = found->second;
+      takeBack(*one);
+    }
+  syncDirectory(options_.directory);
+}
+
+std::vector<WrittenInstance> InstanceWriter::publish() {
+  std::vector<WrittenInstance> batch = std::exchange(written_, {});
+  writtenBytes_ = 0;
+  if (batch.empty())
+    return batch;
+  sync(batch);
+  enter(batch);
+  for (const WrittenInstance& one : batch)
+    settle(one);
+  removeLost(batch);
+  return batch;
+}
+
+void InstanceWriter::settle(const WrittenInstance& written) {
+  for (const uint64_t snapshot : written.snapshots)
+    if (written.failure.empty())
+      ledger_.settle(snapshot);
+    else
+      ledger_.forget(snapshot);
+}
+
+/// A file that a published instance needs stays, without a record of its own.
+void InstanceWriter::removeLost(std::vector<WrittenInstance>& batch) {
+  std::set<std::string> needed;
+  for (auto one = batch.rbegin(); one != batch.rend(); ++one) {
+    const std::array names = {one->instance.prologue, one->instance.epilogue};
+    const bool isNeeded =
+        one->failure.empty() || needed.contains(names[0]) || needed.contains(names[1]);
+    if (isNeeded) {
+      needed.insert(one->references.begin(), one->references.end());
+      continue;
+    }
+    if (one->files.empty()) // published by an earlier session
+      continue;
+    for (const std::string& name : names) {
+      index_.forgetFile(name);
+      std::error_code ignored;
+      std::filesystem::remove(options_.directory / name, ignored);
+    }
+  }
 }
 
 void InstanceWriter::removeOrphans() noexcept {

@@ -1,10 +1,13 @@
-// Room core/artifact (internal): turns one draft into published files. One thread.
+// Room core/artifact (internal): turns drafts into published files. One thread.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include "runtime/core/artifact/ledger.h"
 #include "runtime/core/artifact/record_store.h"
 #include "runtime/core/artifact/snapshot_builder.h"
+#include "runtime/core/artifact/unsynced_files.h"
 
 namespace mneme::artifact {
 
@@ -20,6 +24,19 @@ struct InstanceCost {
   uint64_t rawBytes = 0;
   uint64_t uniqueBytes = 0;
   uint64_t storedBytes = 0;
+};
+
+/// An instance whose snapshots have their names; no record has it yet.
+struct WrittenInstance {
+  uint64_t staticHash = 0;
+  Instance instance;
+  std::array<uint64_t, 2> snapshots{}; ///< ids of the drafts
+  uint64_t prologueBytes = 0;          ///< of memory
+  InstanceCost cost;
+  std::vector<UnsyncedFile> files;  ///< none if they were published before
+  std::set<std::string> references; ///< files that its snapshots need
+  std::optional<Instance> before;   ///< what it replaces in the record
+  std::string failure;              ///< why it is lost; empty: it is not
 };
 
 class InstanceWriter {
@@ -31,9 +48,15 @@ public:
       : options_(options), threads_(threads), release_(std::move(release)), index_(index),
         store_(store) {}
 
-  /// Writes both snapshots and publishes the instance. A failure leaves nothing behind, and later
-  /// drafts that are based on these snapshots fail, too. \throws Error
-  InstanceCost write(uint64_t staticHash, InstanceDraft& draft);
+  /// Writes both snapshots. A failure leaves nothing behind, and later drafts that are based on
+  /// these snapshots fail, too. \throws Error
+  void write(uint64_t staticHash, InstanceDraft& draft);
+  /// Whether enough is written to be published, even if more is to come at once.
+  bool isFull() const;
+  /// Brings to the disk what is written, then publishes it; a record never names a file that a
+  /// power failure could damage. Returns all of it, the lost ones with the reason; these leave
+  /// nothing behind, and what is based on them is lost, too.
+  std::vector<WrittenInstance> publish();
 
   /// Removes snapshots of this session's kernels that no record needs any more because an instance
   /// was recorded again. Does nothing while other sessions record into the directory; the last one
@@ -46,12 +69,15 @@ private:
   std::optional<std::vector<RegionChain>> publishedTwin(const SnapshotDraft& draft,
                                                         const std::string& file) const;
   bool isPublished(const InstanceDraft& draft, const Instance& published);
-  InstanceCost writeFiles(uint64_t staticHash, InstanceDraft& draft);
-  void publishFiles(uint64_t staticHash, Instance instance, unsigned generation,
-                    SnapshotBuilder& prologue, SnapshotBuilder& epilogue);
-  void settle(const InstanceDraft& draft);
+  void writeFiles(WrittenInstance& written, InstanceDraft& draft);
+  void nameSnapshots(WrittenInstance& written, unsigned generation, SnapshotBuilder& prologue,
+                     SnapshotBuilder& epilogue);
   bool isFree(const Instance& instance) const;
-  void publishRecord(uint64_t staticHash, const Instance& instance);
+  void add(WrittenInstance written);
+  void sync(std::vector<WrittenInstance>& batch);
+  void enter(std::vector<WrittenInstance>& batch);
+  void settle(const WrittenInstance& written);
+  void removeLost(std::vector<WrittenInstance>& batch);
 
   const WriterOptions& options_;
   const std::atomic<unsigned>& threads_;
@@ -59,6 +85,9 @@ private:
   ChunkIndex& index_;
   RecordStore& store_;
   Ledger ledger_;
+  std::vector<WrittenInstance> written_; ///< not published yet
+  uint64_t writtenBytes_ = 0;
+  std::chrono::steady_clock::time_point writtenSince_; ///< the first of them
 };
 
 } // namespace mneme::artifact

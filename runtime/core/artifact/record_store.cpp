@@ -10,6 +10,7 @@
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/file.h"
 #include "runtime/core/base/log.h"
+#include "runtime/core/base/parallel.h"
 
 namespace mneme::artifact {
 
@@ -23,15 +24,22 @@ bool isText(const std::vector<std::byte>& ir) {
 
 } // namespace
 
+void RecordStore::writeUnsynced(uint64_t staticHash, const std::filesystem::path& path,
+                                std::span<const std::byte> bytes) {
+  unsynced_.emplace(
+      staticHash,
+      UnsyncedFile{writeFileAtomically(path, bytes, Durability::UntilPowerFails), path});
+}
+
 /// Returns the bytes written.
-uint64_t RecordStore::addImages(KernelRecord& record) const {
+uint64_t RecordStore::addImages(KernelRecord& record) {
   uint64_t written = 0;
   for (RecordedImage& image : record.images) {
     if (!image.content) // of a record that was read: its file is there
       continue;
     image.file = codeName(record.staticHash, image.form);
     image.hash = toHex(hash128(*image.content));
-    writeFileAtomically(directory_ / image.file, *image.content);
+    writeUnsynced(record.staticHash, directory_ / image.file, *image.content);
     written += image.content->size();
     image.content = nullptr;
   }
@@ -56,7 +64,7 @@ uint64_t RecordStore::add(KernelRecord record, const std::vector<std::vector<std
     }
     if (isLinked(record, path))
       continue;
-    writeFileAtomically(path, modules[index]);
+    writeUnsynced(record.staticHash, path, modules[index]);
     written += modules[index].size();
   }
   const uint64_t hash = record.staticHash;
@@ -169,23 +177,52 @@ std::vector<uint64_t> RecordStore::kernels() const {
   return hashes;
 }
 
-void RecordStore::publish(uint64_t staticHash, const Instance& instance) {
+std::optional<Instance> RecordStore::enter(uint64_t staticHash, const Instance& instance) {
   Kernel& kernel = kernels_.at(staticHash);
-  auto& own = kernel.record.instances;
-  const auto before = own.find(instance.dynamicHash) == own.end()
-                          ? std::optional<Instance>()
-                          : std::optional(own.at(instance.dynamicHash));
-  own[instance.dynamicHash] = instance;
-  try {
-    write(kernel);
-  } catch (...) {
-    if (before)
-      own[instance.dynamicHash] = *before;
-    else
-      own.erase(instance.dynamicHash);
-    throw;
-  }
-  kernel.isDirty = false;
+  ++kernel.entered;
+  const auto [own, isNew] = kernel.record.instances.try_emplace(instance.dynamicHash, instance);
+  if (isNew)
+    return std::nullopt;
+  return std::exchange(own->second, instance);
+}
+
+void RecordStore::leave(uint64_t staticHash, uint64_t dynamicHash,
+                        const std::optional<Instance>& before) {
+  const auto kernel = kernels_.find(staticHash);
+  if (kernel == kernels_.end())
+    return;
+  if (kernel->second.entered != 0)
+    --kernel->second.entered;
+  if (before)
+    kernel->second.record.instances[dynamicHash] = *before;
+  else
+    kernel->second.record.instances.erase(dynamicHash);
+}
+
+std::map<uint64_t, std::string> RecordStore::writeAll(const std::vector<Kernel*>& kernels) {
+  std::vector<std::string> failures(kernels.size());
+  parallelFor(kernels.size(), kSyncThreads, [&](uint64_t index) {
+    try {
+      write(*kernels[index]);
+      kernels[index]->isDirty = false;
+    } catch (const std::exception& error) {
+      failures[index] = error.what();
+    }
+    kernels[index]->entered = 0;
+  });
+  std::map<uint64_t, std::string> byKernel;
+  for (size_t index = 0; index < kernels.size(); ++index)
+    if (!failures[index].empty())
+      byKernel[kernels[index]->record.staticHash] = failures[index];
+  return byKernel;
+}
+
+std::map<uint64_t, std::string> RecordStore::publish() {
+  std::vector<Kernel*> due;
+  for (auto& [hash, kernel] : kernels_)
+    if (kernel.entered != 0)
+      due.push_back(&kernel);
+  return writeAll(due);
 }
 
 void RecordStore::setOccurrences(uint64_t staticHash, uint64_t dynamicHash, uint64_t occurrences) {
@@ -210,9 +247,12 @@ void RecordStore::setLaunches(uint64_t staticHash, uint64_t launches) {
 
 void RecordStore::publishCounts() {
   const DirectoryLock held = lock();
+  std::vector<Kernel*> due;
   for (auto& [hash, kernel] : kernels_)
-    if (std::exchange(kernel.isDirty, false))
-      write(kernel);
+    if (kernel.isDirty)
+      due.push_back(&kernel);
+  if (const auto failures = writeAll(due); !failures.empty())
+    throw Error(ErrorCode::IoFailed, failures.begin()->second);
 }
 
 DirectoryLock RecordStore::lock() {

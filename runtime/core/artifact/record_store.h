@@ -6,11 +6,14 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/core/artifact/directory_lock.h"
 #include "runtime/core/artifact/recording.h"
+#include "runtime/core/artifact/unsynced_files.h"
 
 namespace mneme::artifact {
 
@@ -19,25 +22,34 @@ public:
   explicit RecordStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
   /// Writes the modules and keeps the record; the JSON is written with the first instance. Returns
-  /// the number of bytes written. \throws Error{IoFailed}
+  /// the number of bytes written, which may not be on the disk yet. \throws Error{IoFailed}
   uint64_t add(KernelRecord record, const std::vector<std::vector<std::byte>>& modules);
   bool contains(uint64_t staticHash) const { return kernels_.contains(staticHash); }
 
   /// Returns the instance as published by this session or an earlier one.
   std::optional<Instance> published(uint64_t staticHash, uint64_t dynamicHash);
 
-  /// Adds or replaces an instance and publishes the JSON. The caller has called lock(). A JSON that
-  /// cannot be read now is not replaced: this session's instances are written to a record next to
-  /// it, and into the JSON once it can be read.
-  /// \throws Error{IoFailed}; the store is then as before.
-  void publish(uint64_t staticHash, const Instance& instance);
+  /// Adds or replaces an instance, which publish() writes. Returns the one that it replaces.
+  std::optional<Instance> enter(uint64_t staticHash, const Instance& instance);
+  /// Takes back an instance that was entered.
+  void leave(uint64_t staticHash, uint64_t dynamicHash, const std::optional<Instance>& before);
+  /// The files of added kernels that wait for a sync, by static hash. They no longer wait then.
+  std::multimap<uint64_t, UnsyncedFile> takeUnsynced() { return std::exchange(unsynced_, {}); }
+  /// Forgets a kernel whose files are damaged.
+  void forget(uint64_t staticHash) { kernels_.erase(staticHash); }
+  /// Writes the JSON of every kernel that has entered instances, many at the same time. The caller
+  /// has called lock(). A JSON that cannot be read now is not replaced: this session's instances
+  /// are written to a record next to it, and into the JSON once it can be read. Returns why a JSON
+  /// could not be written, by static hash; it is then as before.
+  std::map<uint64_t, std::string> publish();
 
   /// Static hashes of all kernels of this session.
   std::vector<uint64_t> kernels() const;
 
-  /// Updates a count; publishes nothing until publishCounts().
+  /// Updates a count, which publishCounts() writes.
   void setOccurrences(uint64_t staticHash, uint64_t dynamicHash, uint64_t occurrences);
   void setLaunches(uint64_t staticHash, uint64_t launches);
+  /// \throws Error{IoFailed} for the first record that could not be written
   void publishCounts();
 
   /// Takes the directory's lock. A session continues without it if another process keeps it, and
@@ -59,21 +71,26 @@ private:
     std::vector<std::filesystem::path> merged; ///< files that `others` includes
     bool hasMerged = false;                    ///< whether such files were searched for
     std::filesystem::path
-        beside; ///< the record next to it that has own instances meanwhile; or empty
-    bool isDirty = false;
+        beside;           ///< the record next to it that has own instances meanwhile; or empty
+    size_t entered = 0;   ///< instances that wait for publish()
+    bool isDirty = false; ///< counts wait for publishCounts()
     /// State of the file as last written by this store. While it is unchanged, no other session has
     /// added to the file.
     FileState written;
   };
-  uint64_t addImages(KernelRecord& record) const;
+  uint64_t addImages(KernelRecord& record);
+  void writeUnsynced(uint64_t staticHash, const std::filesystem::path& path,
+                     std::span<const std::byte> bytes);
   bool isLinked(const KernelRecord& record, const std::filesystem::path& path) const;
   FileState stateOf(const std::filesystem::path& path) const;
   std::string mergeOthers(Kernel& kernel) const;
   void write(Kernel& kernel) const;
   void writeBeside(Kernel& kernel, const std::string& whyKept) const;
+  std::map<uint64_t, std::string> writeAll(const std::vector<Kernel*>& kernels);
   std::filesystem::path directory_;
   LockPatience patience_;
   std::map<uint64_t, Kernel> kernels_;
+  std::multimap<uint64_t, UnsyncedFile> unsynced_;
 };
 
 } // namespace mneme::artifact

@@ -263,8 +263,6 @@ void SnapshotBuilder::writeTable() {
       lseek(file_.get(), 0, SEEK_SET) != 0)
     fail("write");
   writeAll(file_.get(), std::as_bytes(std::span(&header, 1)), temporary_);
-  if (fsync(file_.get()) != 0)
-    fail("sync");
 }
 
 void SnapshotBuilder::rename(const std::string& name) { layer_->name = name; }
@@ -291,6 +289,8 @@ void SnapshotBuilder::unpublish() {
                 systemMessage("cannot rename '" + layer_->name + "' again", errno));
   isPublished_ = false;
 }
+
+UnsyncedFile SnapshotBuilder::takeFile() { return {std::move(file_), directory_ / layer_->name}; }
 
 void SnapshotBuilder::retract() noexcept {
   std::error_code ignored;

@@ -18,6 +18,7 @@
 #include "runtime/core/artifact/layers.h"
 #include "runtime/core/artifact/ledger.h"
 #include "runtime/core/artifact/needed_files.h"
+#include "runtime/core/artifact/unsynced_files.h"
 #include "runtime/core/base/file.h"
 
 namespace mneme::artifact {
@@ -48,7 +49,7 @@ public:
   SnapshotBuilder(const SnapshotBuilder&) = delete;
   SnapshotBuilder& operator=(const SnapshotBuilder&) = delete;
 
-  /// Writes and syncs everything. New content is entered into the pending chunks. Refers to content
+  /// Writes everything. New content is entered into the pending chunks. Refers to content
   /// in other files as far as boundContent() allows. Releases the slabs: the chunks' bytes are gone
   /// afterwards.
   /// \throws Error{IoFailed}, Error{NotFound} for content that no file has, Error{Internal} for
@@ -66,6 +67,8 @@ public:
   /// Undoes publish(), so that the file can be published under another name. \throws
   /// Error{IoFailed}
   void unpublish();
+  /// Gives away the published file, which is not synced.
+  UnsyncedFile takeFile();
   /// Removes the published file again.
   void retract() noexcept;
 

@@ -73,13 +73,13 @@ InstanceTask makeTask(uint64_t staticHash, InstanceDraft draft) {
 }
 
 std::string lost(uint64_t staticHash, uint64_t dynamicHash, uint64_t memory,
-                 const std::exception& error) noexcept {
+                 const char* why) noexcept {
   std::array<char, 24> instance{}, kernel{}, bytes{};
   std::to_chars(bytes.begin(), bytes.end(), memory);
   std::to_chars(instance.begin(), instance.end(), dynamicHash);
   std::to_chars(kernel.begin(), kernel.end(), staticHash);
   return sentence("instance ", instance.data(), " of kernel ", kernel.data(), ", ", bytes.data(),
-                  " bytes of memory, was lost: ", error.what());
+                  " bytes of memory, was lost: ", why);
 }
 
 } // namespace
@@ -130,6 +130,9 @@ struct RecordingWriter::Impl {
   void perform(Task& task);
   void addKernel(KernelTask& task);
   void writeInstance(InstanceTask& task);
+  void publishWritten() noexcept;
+  void account(const WrittenInstance& one);
+  bool isIdle() const;
   void release(DraftSlab& slab);
   void lose(const std::string& sentence, bool isInstance) noexcept;
   void loseSnapshots(const std::array<uint64_t, 2>& ids) noexcept;
@@ -249,6 +252,8 @@ void RecordingWriter::Impl::work() {
     isWorking = true;
     lock.unlock();
     perform(task);
+    if (instances.isFull() || isIdle())
+      publishWritten();
     ++progress;
     lock.lock();
     isWorking = false;
@@ -314,25 +319,52 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
       KernelTask again = unsaved->second;
       addKernel(again);
     }
-    const InstanceCost cost = instances.write(task.staticHash, task.draft);
-    const std::lock_guard lock(mutex);
-    ++statistics.instancesWritten;
-    statistics.rawBytes += cost.rawBytes;
-    statistics.uniqueBytes += cost.uniqueBytes;
-    statistics.storedBytes += cost.storedBytes;
+    instances.write(task.staticHash, task.draft);
   } catch (const std::exception& error) {
     // Withdraw the content before reporting the loss, so that a capture that begins after the
     // report neither builds on the snapshots nor omits their content.
     index.withdraw(task.content);
     loseSnapshots({task.draft.prologue.id, task.draft.epilogue.id});
     lose(lost(task.staticHash, task.draft.instance.dynamicHash, memoryBytes(task.draft.prologue),
-              error),
+              error.what()),
          true);
+    session->pending().ends(task.staticHash, task.draft.instance.dynamicHash);
   }
-  session->pending().ends(task.staticHash, task.draft.instance.dynamicHash);
   // Content that was not stored after all (a failure, or an instance that was published before).
   index.withdraw(task.content);
   task.draft = {}; // frees the content before room is announced
+}
+
+bool RecordingWriter::Impl::isIdle() const {
+  const std::lock_guard lock(mutex);
+  return tasks.empty();
+}
+
+void RecordingWriter::Impl::publishWritten() noexcept {
+  try {
+    for (const WrittenInstance& one : instances.publish())
+      account(one);
+  } catch (const std::exception& error) { // no memory to say which
+    lose(sentence("instances were lost: ", error.what()), false);
+    const std::lock_guard lock(mutex);
+    areAllLost = true;
+  }
+}
+
+/// Counts what is published, or says that it is lost.
+void RecordingWriter::Impl::account(const WrittenInstance& one) {
+  if (!one.failure.empty()) {
+    loseSnapshots(one.snapshots);
+    lose(lost(one.staticHash, one.instance.dynamicHash, one.prologueBytes, one.failure.c_str()),
+         true);
+  } else {
+    const std::lock_guard lock(mutex);
+    ++statistics.instancesWritten;
+    statistics.rawBytes += one.cost.rawBytes;
+    statistics.uniqueBytes += one.cost.uniqueBytes;
+    statistics.storedBytes += one.cost.storedBytes;
+  }
+  session->pending().ends(one.staticHash, one.instance.dynamicHash);
 }
 
 RecordingWriter::RecordingWriter(WriterOptions options)
@@ -381,7 +413,7 @@ void RecordingWriter::submit(uint64_t staticHash, InstanceDraft draft) {
     impl_->enqueue(makeTask(staticHash, std::move(draft)));
   } catch (const std::exception& error) {
     impl_->loseSnapshots(ids);
-    impl_->lose(lost(staticHash, dynamicHash, memory, error), true);
+    impl_->lose(lost(staticHash, dynamicHash, memory, error.what()), true);
     impl_->session->pending().ends(staticHash, dynamicHash);
   }
 }
