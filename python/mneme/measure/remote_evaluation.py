@@ -323,6 +323,8 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
             logs.cleanup()
         raise
     process.opened[spec] = _Opened(executor, logs)
+    # What compiles starts while the recording is opened and the first configuration is measured.
+    executor.prepare()
     return process.opened[spec]
 
 
