@@ -186,3 +186,24 @@ def test_what_one_build_directory_has_compiled_serves_others(tmp_path: Path) -> 
     builds.header.write_text(header(42))
     assert (builds.answer("optimised", "-O2") != first, builds.hits()) == (True, 1)
     assert (builds.answer("again"), builds.hits()) == (first, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "a directory is missing; see the first lines of scripts/cuda12"),
+        (["new", "--version", "11.8"], "there is no CUDA 11.8 here, only 12.6 and 12.9"),
+        (["full"], "/full' is not empty"),
+    ],
+)
+def test_a_toolkit_of_cuda_12_is_refused_in_one_sentence(
+    tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    done = subprocess.run(
+        [SCRIPTS / "cuda12", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["full"]
