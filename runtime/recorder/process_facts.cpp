@@ -105,8 +105,9 @@ std::string whyNothingWasSeen(bool hasSeenAllocations, bool hasSeenModules) {
     return "";
   if (facts.holdsDeviceCode && !facts.importsRuntime && !hasSeenAllocations)
     return nothingOfStaticRuntime();
-  return hasSeenModules || hasModules() ? "the program launched no kernel; nothing was recorded"
-                                        : kNotInstrumented;
+  if (hasSeenModules || hasModules())
+    return "the program launched no kernel; nothing was recorded";
+  return facts.holdsDeviceCode ? kNotInstrumented : kNoKernels;
 }
 
 std::vector<std::string> loadedLibraries(std::span<const char* const> prefixes) {

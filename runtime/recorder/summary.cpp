@@ -111,6 +111,10 @@ std::string listOf(const std::set<std::string>& names) {
 const char* const kNotInstrumented = "no kernel that can be recorded was launched: build the "
                                      "program with add_mneme() (see docs/cmake.md)";
 
+const char* const kNoKernels =
+    "no kernel was launched that can be recorded, and the program itself "
+    "has none: build libraries that have kernels with add_mneme()";
+
 std::string staticRuntime() {
   return std::string("the program is linked with the static vendor runtime, so its allocations "
                      "cannot be seen and nothing can be recorded; link it with the shared one (") +

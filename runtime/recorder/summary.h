@@ -26,6 +26,7 @@ struct SummaryFacts {
 
 /// Messages for programs that cannot be recorded.
 extern const char* const kNotInstrumented;
+extern const char* const kNoKernels;
 std::string staticRuntime();
 /// Why nothing was recorded of a program that has the vendor's runtime inside.
 std::string nothingOfStaticRuntime();

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Finished, example, mneme, records, run_command
+from conftest import BUILD, ROOT, Finished, example, mneme, records, run_command
 
 
 def assert_one_sentence(done: Finished, *words: str) -> None:
@@ -144,3 +144,17 @@ def test_statically_linked_runtime_is_named(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
     assert "shared" in done.stderr
     assert "cudart" in done.stderr
+
+
+@pytest.mark.compile
+def test_a_program_without_kernels_is_not_blamed(tmp_path: Path) -> None:
+    source = tmp_path / "host.cu"
+    source.write_text("int main() { void* p; return cudaMalloc(&p, 8) != cudaSuccess; }")
+    compiler = BUILD / "bin" / "mneme-cxx"
+    options = ("-x", "cuda", "--offload-arch=sm_90", source, "-o", tmp_path / "host", "-lcudart")
+    built = run_command(compiler, *options)
+    assert built.returncode == 0, built.stderr
+    done = mneme("record", "--device", "cpu", "-rdb", tmp_path / "db", "--", tmp_path / "host")
+    assert (done.returncode, done.stdout) == (0, "")
+    (line,) = done.stderr.splitlines()
+    assert "the program itself has none" in line

@@ -38,13 +38,29 @@ def test_facts_of_a_dynamic_program() -> None:
     assert ".text" in facts.sections
 
 
-def test_program_without_instrumentation_is_told_to_use_add_mneme() -> None:
-    assert "add_mneme" in remark_on_program(ECHO)
-    assert "add_mneme" in remark_on_program(ECHO, device="hip:0")
+def built_with(tmp_path: Path, *names: str, source: str) -> Path:
+    """Build a program that is linked with libraries of these names."""
+    (tmp_path / "library").mkdir()
+    found = [tmp_path / name for name in names]
+    for one in found:
+        options = ("-shared", "-fPIC", f"-Wl,-soname,{one.name}")
+        build(tmp_path / "library", *options, source="int used;").rename(one)
+    return build(tmp_path, "-Wl,--no-as-needed", *map(str, found), source=source)
 
 
-def test_program_without_instrumentation_is_recorded_without_ir_on_nvidia_gpus() -> None:
-    remark = remark_on_program(ECHO, device="cuda:1")
+@pytest.mark.compile
+def test_program_without_instrumentation_is_told_to_use_add_mneme(tmp_path: Path) -> None:
+    program = built_with(tmp_path, "libcudart.so.13", source=DEVICE_CODE)
+    assert "add_mneme" in remark_on_program(program)
+    assert "add_mneme" in remark_on_program(program, device="hip:0")
+
+
+@pytest.mark.compile
+def test_program_without_instrumentation_is_recorded_without_ir_on_nvidia_gpus(
+    tmp_path: Path,
+) -> None:
+    program = built_with(tmp_path, "libcudart.so.13", source=DEVICE_CODE)
+    remark = remark_on_program(program, device="cuda:1")
     assert "add_mneme" not in remark
     assert "recorded without IR" in remark
 
@@ -52,12 +68,15 @@ def test_program_without_instrumentation_is_recorded_without_ir_on_nvidia_gpus()
 @pytest.mark.compile
 @pytest.mark.parametrize("library", ["mneme_rt", "mneme_frontend"])
 def test_program_with_a_library_of_ours_is_not_remarked(tmp_path: Path, library: str) -> None:
-    (tmp_path / "library").mkdir()
-    found = tmp_path / f"lib{library}.so"
-    options = ("-shared", "-fPIC", f"-Wl,-soname,{found.name}")
-    build(tmp_path / "library", *options, source="int used;").rename(found)
-    used = "extern int used; int main(void) { return used; }"
-    assert remark_on_program(build(tmp_path, str(found), source=used)) == ""
+    names = (f"lib{library}.so", "libcudart.so.13")
+    assert remark_on_program(built_with(tmp_path, *names, source=DEVICE_CODE)) == ""
+
+
+@pytest.mark.compile
+def test_nothing_is_said_about_a_program_without_kernels(tmp_path: Path) -> None:
+    program = built_with(tmp_path, "libcudart.so.13", source="int main(void) { return 0; }")
+    assert [remark_on_program(program, device=one) for one in ("cpu", "cuda:1")] == ["", ""]
+    assert "add_mneme" in remark_on_program(ECHO)
 
 
 @pytest.mark.compile

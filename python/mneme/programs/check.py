@@ -68,9 +68,19 @@ def remark_on_program(path: str | Path, *, device: str = "cpu") -> str:
             f"'{path}' is linked to no shared {runtime}, so its allocations and launches cannot "
             f"be seen; link the shared runtime ({SHARED_RUNTIME_HINT})"
         )
-    if any(name.startswith(_OUR_LIBRARIES) for name in facts.needed):
+    if any(name.startswith(_OUR_LIBRARIES) for name in facts.needed) or _has_no_kernel(facts):
         return ""
     return _remark_on_plain_program(path, kind)
+
+
+def _has_no_kernel(facts: ElfFacts) -> bool:
+    """Whether a program uses a vendor's runtime, but has no device code itself.
+
+    Its libraries may have kernels: the recorder reports what was launched.
+    """
+    runtimes = tuple(RUNTIME_BY_SECTION.values())
+    uses_runtime = any(name.startswith(runtimes) for name in facts.needed)
+    return uses_runtime and not DEVICE_CODE_SECTIONS & facts.sections
 
 
 def _remark_on_plain_program(path: str | Path, kind: str) -> str:

@@ -77,7 +77,9 @@ TEST_CASE("a stale kernel runs as it was built, and is named") {
   REQUIRE(world.warnings.size() == 1);
   CHECK(world.warnings[0] ==
         "tuned kernel 'k' is not used: its code is not the one that was tuned (hash "
-        "0000000000001234, tuned 00000000deadbeef); tune it again; it runs as it was built");
+        "0000000000001234, tuned 00000000deadbeef); tune it again, unless 'mneme deploy --check' "
+        "finds that code "
+        "under another name; it runs as it was built");
 }
 
 TEST_CASE("a kernel without IR runs as it was built, and is named") {
