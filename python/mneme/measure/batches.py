@@ -25,9 +25,9 @@ _BATCH_SECONDS = 0.04
 # Dask's client and scheduler together need two to four milliseconds of a core for a task.
 _TASKS_A_SECOND = 130.0
 _LARGEST = 16
-# Many processes begin with several items, since a scheduler would need seconds to give each of them
-# its first one.
-_FIRST, _PROCESSES_A_FIRST = 4, 16
+# Many processes begin with two items in one task instead of one in each of two, since a scheduler
+# would need seconds to give each of them its first one.
+_FIRST, _MANY = 2, 64
 # The last tasks are smaller, but not less than this part, or a scheduler could not keep up.
 _SMALLEST_PART = 0.25
 # Items that come within this time go together.
@@ -86,6 +86,13 @@ class Batches(Generic[Item]):
         with self._changed:
             return self._size()
 
+    @property
+    def known_size(self) -> int:
+        """The same, but 1 until it is known how long items take."""
+        with self._changed:
+            is_known = self._whole > 1 or len(self._ends) >= _REMEMBERED
+            return self._size() if is_known else 1
+
     def note_end(self, items: int, seconds: float = 0.0) -> None:
         """Note that a task has ended.
 
@@ -143,7 +150,7 @@ class Batches(Generic[Item]):
         if self._whole > 1:
             return self._whole
         if len(self._ends) < _REMEMBERED:
-            return max(1, min(_FIRST, self._processes // _PROCESSES_A_FIRST))
+            return _FIRST if self._processes >= _MANY else 1
         first, last = self._ends[0], self._ends[-1]
         pace = (self._items - first.items) / max(1e-9, last.when - first.when)
         # A scheduler that cannot keep up makes the pace slow, but no process takes longer.

@@ -287,7 +287,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         if self._capacity_given is not None:
             return self._capacity_given
         count = len(self.workers) or self._count_at_start
-        return max(self._least_capacity, 2 * count * self._batches.size)
+        return max(self._least_capacity, 2 * count * self._batches.known_size)
 
     def expect(self, count: int) -> None:
         """Note how many configurations will be submitted from now on: the last go one by one."""
