@@ -1,8 +1,10 @@
 """How long `mneme compare` takes for a corpus, and whether it finds differences where there are none.
 
-usage: compare.py CORPUS [--device cuda:0] [--alike 20] [--html FILE] [--before FILE] [--output FILE]
+usage: compare.py CORPUS [--device cuda:0] [--microseconds LOW HIGH] [--alike 20] [--html FILE]
+                         [--before FILE] [--output FILE]
 
-CORPUS is what corpus/build.py made. Six pipelines are compared over all of its kernels, in one command, which
+CORPUS is what corpus/build.py made; --microseconds takes only kernels that ran for so long when they were
+recorded. Six pipelines are compared over all of its kernels, in one command, which
 is timed with nothing in the compile cache, first with memory restored before every launch; `nvidia-smi`
 says how busy the GPU was meanwhile. A table says what the time went into, also that of earlier results
 (--before FILE). Then the pipeline that programs are built with is
@@ -25,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from common import RESULTS, mneme, write_results
 
+from mneme.compare.cases import find_cases
 from mneme.compare.results import SPENT
 from mneme.devices import choose_device
 from mneme.search.pass_choices import LEVELS, UNROLLED
@@ -66,19 +69,29 @@ def watched(device: str) -> Iterator[list[float]]:
 
 
 def compare(
-    corpus: Path, device: str, *options: str | Path, cache: str = ""
+    records: list[Path], device: str, *options: str | Path, cache: str = ""
 ) -> tuple[dict[str, Any], float]:
     """Run one comparison; return what it says, and how many seconds it took."""
     environment = {"MNEME_CACHE_DIR": cache} if cache else {}
     with tempfile.TemporaryDirectory() as results:
         start = time.perf_counter()
         done = mneme(
-            *("compare", corpus, "--device", device, "--results-dir", results, "--json"),
+            "compare",
+            *records,
+            *("--device", device, "--results-dir", results, "--json"),
             *options,
             **environment,
         )
         seconds = time.perf_counter() - start
     return json.loads(done.stdout), seconds
+
+
+def records_of(corpus: Path, low: float, high: float) -> list[Path]:
+    """Return the records of a corpus whose launches took so many microseconds."""
+    times: dict[Path, list[float]] = {}
+    for case in find_cases([corpus]).found:
+        times.setdefault(case.record.path, []).append(case.instance.recorded_ns / 1e3)
+    return [path for path, several in times.items() if low <= min(several) <= max(several) <= high]
 
 
 def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
@@ -118,14 +131,14 @@ def show_shares(totals: dict[str, dict[str, Any] | None]) -> None:
         print(f"{name:30}" + "".join(f"{text:>10}" for text in texts))
 
 
-def against_itself(corpus: Path, device: str, repeats: int) -> dict[str, Any]:
+def against_itself(records: list[Path], device: str, repeats: int) -> dict[str, Any]:
     """Compare equal code; return how often a difference was found."""
     verdicts: Counter[str] = Counter()
     runs_with_findings = 0
     start = time.perf_counter()
     for _ in range(repeats):
         equal = ("--variant", f"A={AS_BUILT}", "--variant", f"B={AS_BUILT}", "--measure-equal")
-        found, _seconds = compare(corpus, device, *equal)
+        found, _seconds = compare(records, device, *equal)
         these = Counter(found["summary"][0]["verdicts"])
         runs_with_findings += bool(these["faster"] + these["slower"])
         verdicts += these
@@ -139,12 +152,12 @@ def against_itself(corpus: Path, device: str, repeats: int) -> dict[str, Any]:
 
 
 def measured(
-    corpus: Path, device: str, *words: str | Path
+    records: list[Path], device: str, *words: str | Path
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Compare the pipelines with nothing in the cache; return lines of results, and the total."""
     given = [word for passes in PIPELINES for word in ("--passes", passes)]
     with tempfile.TemporaryDirectory() as cache, watched(device) as busy:
-        found, seconds = compare(corpus, device, *given, *words, cache=cache)
+        found, seconds = compare(records, device, *given, *words, cache=cache)
     total = {
         "kernels": len(found["kernels"]),
         "in_place": sum(bool(one["in_place"]) for one in found["kernels"]),
@@ -163,29 +176,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus", type=Path, metavar="CORPUS")
     parser.add_argument("--device", default="")
+    parser.add_argument("--microseconds", type=float, nargs=2, metavar=("LOW", "HIGH"))
     parser.add_argument("--alike", type=int, default=20, metavar="N")
     parser.add_argument("--html", type=Path, metavar="FILE")
     parser.add_argument("--before", type=Path, default=RESULTS / "compare_h200.jsonl")
     parser.add_argument("--output", type=Path, default=RESULTS / "compare.jsonl", metavar="FILE")
     options = parser.parse_args()
     device = choose_device(options.device)
+    records = [options.corpus]
+    if options.microseconds:
+        records = records_of(options.corpus, *options.microseconds)
     before = None
     if options.before.is_file():
         with options.before.open(encoding="utf-8") as file:
             before = json.loads(file.readline())["total"]
-    _, restored = measured(options.corpus, device, "--always-restore")
-    lines, total = measured(options.corpus, device)
+    _, restored = measured(records, device, "--always-restore")
+    lines, total = measured(records, device)
     print(json.dumps(total["summary"], indent=1))
     show_shares({"before": before, "restored": restored, "now": total})
     if options.html:
-        measured(options.corpus, device, "--html", options.html)
-    alike = against_itself(options.corpus, device, options.alike) if options.alike else None
+        measured(records, device, "--html", options.html)
+    alike = against_itself(records, device, options.alike) if options.alike else None
     print(json.dumps(alike))
     write_results(
         options.output,
         "pipelines compared over a corpus",
         lines,
         device=device,
+        microseconds=options.microseconds,
         total=total,
         always_restored={key: one for key, one in restored.items() if key != "summary"},
         against_itself=alike,
