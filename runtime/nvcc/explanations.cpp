@@ -39,9 +39,15 @@ std::string listed(const std::vector<std::string_view>& words) {
   return text;
 }
 
+std::string openMpLibrary(const std::vector<std::string>& words) {
+  return words.empty() ? "" : outputOf({{words.front(), "-print-file-name=libomp.so"}});
+}
+
 std::string explanationOf(std::string_view messages, const std::vector<std::string>& words,
                           const fs::path& bin) {
   if (const std::string text = explainOptions(messages, bin); !text.empty())
+    return text;
+  if (std::string text = explainOpenMp(messages, words, openMpLibrary(words)); !text.empty())
     return text;
   const Toolkit toolkit = findToolkit(bin);
   if (const std::string header = missingHeader(messages); !header.empty())
@@ -105,6 +111,22 @@ std::string explainLanguage(std::string_view messages, const std::vector<std::st
          ", and the command line says " + *given + ": say -std=c++" + year +
          " there, or set NVCC_APPEND_FLAGS=-std=c++" + year +
          ", which mneme-nvcc adds to each command";
+}
+
+std::string explainOpenMp(std::string_view messages, const std::vector<std::string>& words,
+                          std::string_view library) {
+  const auto isThere = [&](std::initializer_list<std::string_view> options) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const std::string& word) { return belongsTo(word, options); });
+  };
+  const bool links = !isThere({"-c", "-S", "-E"}) && messages.find("error: ") == messages.npos;
+  if (!isThere({"-fopenmp", "-fopenmp=libomp"}) || library.empty() ||
+      library.find('/') != std::string_view::npos || (!links && missingHeader(messages) != "omp.h"))
+    return {};
+  return std::string("clang's OpenMP needs its own header and runtime, libomp, which is not "
+                     "installed (g++'s libgomp does not serve): install libomp-") +
+         std::to_string(MNEME_LLVM_MAJOR) +
+         "-dev (apt) or llvm-openmp (conda), or leave -fopenmp out";
 }
 
 std::vector<std::string> checkingWords(const std::vector<std::string>& words,

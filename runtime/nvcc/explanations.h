@@ -19,6 +19,12 @@ std::string explainOptions(std::string_view messages, const std::filesystem::pat
 std::string explainLanguage(std::string_view messages, const std::vector<std::string>& words,
                             const Toolkit& toolkit);
 
+/// A sentence where OpenMP is asked for and clang has no runtime of it: by a command that links, or
+/// by a source that includes its header; else empty. `library` is where clang finds the runtime, a
+/// name alone if nowhere.
+std::string explainOpenMp(std::string_view messages, const std::vector<std::string>& words,
+                          std::string_view library);
+
 /// The words of a compiler's command with which it goes no further than `phase`, writes nothing and
 /// prints errors alone; empty where that is not possible.
 std::vector<std::string> checkingWords(const std::vector<std::string>& words,

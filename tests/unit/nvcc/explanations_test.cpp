@@ -37,6 +37,18 @@ TEST_CASE("a language that is too old for CUDA's headers is named") {
   CHECK(explainLanguage("error: nothing", {"-std=c++14"}, {}).empty());
 }
 
+TEST_CASE("a runtime of OpenMP that clang lacks is named where it is needed") {
+  const std::vector<std::string> linking = {"clang++", "-fopenmp", "a.o"};
+  CHECK(explainOpenMp("", linking, "libomp.so\n").find("install libomp-") != std::string::npos);
+  CHECK(explainOpenMp("", linking, "/usr/lib/libomp.so\n").empty());
+  CHECK(explainOpenMp("", {"clang++", "a.o"}, "libomp.so\n").empty());
+  CHECK(explainOpenMp("a.cu:1:2: error: no", linking, "libomp.so\n").empty());
+  const std::vector<std::string> compiling = {"clang++", "-fopenmp", "-c", "a.cu"};
+  CHECK(explainOpenMp("", compiling, "libomp.so\n").empty());
+  CHECK(!explainOpenMp("a.cu:1:10: fatal error: 'omp.h' file not found", compiling, "libomp.so\n")
+             .empty());
+}
+
 TEST_CASE("what clang does not take in a source is said of clang") {
   CHECK(explainCode("a.cu:2:22: error: expected expression\n    2 |   k<<<4, {x, y, 1}>>>(a);\n")
             .find("clang takes no braces between <<< and >>>") == 0);
