@@ -20,7 +20,26 @@ struct NodeKernel {
 };
 
 /// The kinds of nodes that the recorder knows, of all vendors.
-enum class NodeKind : int { Kernel = 0, Child = 4, Alloc = 10, Free = 11, Conditional = 13 };
+enum class NodeKind : int {
+  Kernel = 0,
+  Child = 4,
+  Empty = 5,
+  Alloc = 10,
+  Free = 11,
+  Conditional = 13
+};
+
+/// The vendors' structure for a node that allocates memory; what newer ones add comes behind it.
+struct AllocParams {
+  int allocType, handleTypes;
+  int locationType, locationId;
+  char more[72];
+  const void* access;
+  size_t accessCount;
+  size_t sizeBytes;
+  void* pointer; ///< out
+};
+static_assert(offsetof(AllocParams, pointer) == 112);
 
 /// Statuses are the vendor's.
 struct GraphFunctions {
@@ -52,10 +71,24 @@ struct GraphFunctions {
   /// Reads a kernel node; its clusters too, where the vendor has some.
   int (*readKernel)(void* node, NodeKernel& kernel) = nullptr;
 
+  // If one of these is null, the vendor has the memory that nodes allocate (graph_blocks.h).
+  int (*addEmpty)(void** node, void* graph, void* const* after, size_t count) = nullptr;
+  int (*getDependencies)(void* node, void** nodes, size_t* count) = nullptr;
+  /// Tells which graph a stream is captured into, and behind which nodes. They are the vendor's.
+  int (*readCapture)(void* stream, void** graph, void* const** after, size_t* count) = nullptr;
+  /// Makes what is captured next in a stream depend on this node alone.
+  int (*captureBehind)(void* stream, void* node) = nullptr;
+  int (*exchangeCaptureMode)(int* mode) = nullptr;
+  int (*freeBytes)(size_t* free, size_t* total) = nullptr;
+
   bool canRead() const noexcept { return getNodes && nodeType && allocParams && childGraph; }
   bool canRun() const noexcept {
     return canRead() && getEdges && clone && destroy && findInClone && destroyNode && instantiate &&
            destroyExec && setEnabled && launch && readKernel;
+  }
+  bool canHoldMemory() const noexcept {
+    return canRun() && addEmpty && getDependencies && readCapture && captureBehind &&
+           exchangeCaptureMode && freeBytes;
   }
 };
 

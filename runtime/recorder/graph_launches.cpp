@@ -44,12 +44,46 @@ void follow(Session& session, void* exec, void* graph, const GraphFunctions& fun
         exec, std::make_shared<ExecutableGraph>(graph, flags, functions, isKnown, whyNot));
 }
 
+constexpr int kUnsupportedInCapture = 900, kNotSupported = 801; // of all vendors
+
+/// Calls `action` with the memory of graphs, if the recorder has some.
+template <typename Action> void withBlocks(Session* session, const Action& action) {
+  if (!session || !session->isOwner() || !session->graphBlocks())
+    return;
+  try {
+    action(*session->graphBlocks());
+  } catch (const std::exception& error) {
+    session->note(sentence("memory of a graph could not be followed: ", error.what()));
+  }
+}
+
+void noteMemory(Session* session, void* exec, void* graph, const GraphFunctions& functions) {
+  withBlocks(session, [&](GraphBlocks& blocks) {
+    constexpr unsigned long long kFreesItself = 1; // a flag of all vendors
+    unsigned long long flags = 0;
+    const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
+    if (functions.execFlags)
+      functions.execFlags(exec, &flags);
+    blocks.execMade(exec, graph, (flags & kFreesItself) != 0);
+  });
+}
+
+bool hasOtherExec(Session* session, void* graph) {
+  bool has = false;
+  withBlocks(session, [&](GraphBlocks& blocks) { has = blocks.isInstantiated(graph); });
+  return has;
+}
+
 } // namespace
 
 int watchInstantiate(void** exec, void* graph, const GraphFunctions& functions, const Next& next) {
   const CallGuard guard;
-  const int status = next();
   Session* session = guard.session();
+  if (hasOtherExec(session, graph))
+    return kNotSupported;
+  const int status = next();
+  if (status == 0 && exec)
+    noteMemory(session, *exec, graph, functions);
   if (status != 0 || !session || !session->isActive() || !exec || !functions.canRead())
     return status;
   try {
@@ -65,6 +99,7 @@ int watchExecDestroy(void* exec, const Next& next) {
   // Before the vendor gives its handle to another one, and ends objects that the graph refers to.
   if (Session* session = guard.session(); session && session->isOwner())
     session->graphs().forget(exec);
+  withBlocks(guard.session(), [&](GraphBlocks& blocks) { blocks.execEnds(exec); });
   return next();
 }
 
@@ -82,16 +117,27 @@ int watchExecChild(void* exec, void* node, void* child, const Next& next) {
 }
 
 int watchExecUpdate(void* exec, void* other, const Next& next) {
-  return watchExec(exec, next, [&](ExecutableGraph& graph) { graph.update(other); });
+  const int status = watchExec(exec, next, [&](ExecutableGraph& graph) { graph.update(other); });
+  if (status == 0 && !isInsideCall())
+    withBlocks(Session::existing(), [&](GraphBlocks& blocks) { blocks.execUpdated(exec, other); });
+  return status;
 }
 
 int launchGraph(void* exec, void* stream, const char* unknown, const Next& next) {
   Session* session = isInsideCall() ? nullptr : Session::existing();
-  if (!session || !session->isActive())
-    return next();
-  const auto graph = session->graphs().find(exec);
-  return graph ? session->launchGraph(*graph, stream, next)
-               : session->launchUnknownGraph(unknown, next);
+  const auto launch = [&] {
+    if (!session || !session->isActive())
+      return next();
+    const auto graph = session->graphs().find(exec);
+    return graph ? session->launchGraph(*graph, stream, next)
+                 : session->launchUnknownGraph(unknown, next);
+  };
+  GraphBlocks* blocks = session && session->isOwner() ? session->graphBlocks() : nullptr;
+  if (!blocks || !blocks->isOf(exec))
+    return launch();
+  // No vendor makes a graph that allocates memory a part of another one.
+  return isCapturingGraph(session->backend(), stream) ? kUnsupportedInCapture
+                                                      : blocks->launch(exec, launch);
 }
 
 } // namespace mneme::record

@@ -6,16 +6,11 @@
 namespace mneme::record {
 namespace {
 
-/// The vendors' structure of such a node, and room for what newer ones may add.
-struct AllocParams {
-  char properties[88];
-  void* access;
-  size_t accessCount;
-  size_t sizeBytes;
-  void* pointer;
+/// With room for what newer vendors may add.
+struct RoomyParams {
+  AllocParams params;
   char more[136];
 };
-static_assert(offsetof(AllocParams, pointer) == 112);
 
 } // namespace
 
@@ -29,14 +24,15 @@ void noteGraphMemory(Memory& memory, void* graph, const GraphFunctions& function
   for (void* node : nodes) {
     int type = -1;
     void* child = nullptr;
-    AllocParams params{};
+    RoomyParams room{};
+    const AllocParams& params = room.params;
     if (!node || functions.nodeType(node, &type) != 0)
       continue;
     type -= functions.firstType;
     if (type == static_cast<int>(NodeKind::Child) && functions.childGraph(node, &child) == 0)
       noteGraphMemory(memory, child, functions);
-    else if (type == static_cast<int>(NodeKind::Alloc) &&
-             functions.allocParams(node, &params) == 0 && params.pointer)
+    else if (type == static_cast<int>(NodeKind::Alloc) && functions.allocParams(node, &room) == 0 &&
+             params.pointer)
       memory.noteOfGraph(params.pointer);
   }
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/core/base/sentence.h"
 #include "runtime/recorder/open_captures.h"
+#include "runtime/recorder/served_graph_memory.h"
 #include "runtime/recorder/session.h"
 
 namespace mneme::record {
@@ -100,9 +101,10 @@ int serve(void** pointer, size_t bytes, RegionKind kind, const Next& next) {
   return serveAny(pointer, bytes, kind, nullptr, next);
 }
 
-int serveOrdered(void** pointer, size_t bytes, void* stream, void* pool, const Next& next) {
+int serveOrdered(void** pointer, size_t bytes, void* stream, void* pool, FindGraphFunctions graphs,
+                 const Next& next) {
   if (isCapturingGraph(findBackend(), stream))
-    return next(); // the memory is the graph's
+    return graphs ? serveCapturedAlloc(pointer, bytes, stream, graphs(), next) : next();
   const Ordered ordered{stream, pool};
   return serveAny(pointer, bytes, RegionKind::Allocation, &ordered, next);
 }
@@ -139,6 +141,9 @@ int serveFree(void* pointer, FreeKind kind, const Next& next) {
   Session* session = guard.session();
   if (!session || !pointer)
     return next();
+  if (kind == FreeKind::Device)
+    if (const auto status = freeGraphMemory(pointer, true))
+      return *status;
   const auto known = findServed(*session, pointer, kind);
   if (!known)
     return freeForeign(*session, pointer, next);
@@ -153,13 +158,17 @@ int serveFree(void* pointer, FreeKind kind, const Next& next) {
   return status;
 }
 
-int serveFreeOrdered(void* pointer, void* stream, const Next& next) {
+int serveFreeOrdered(void* pointer, void* stream, FindGraphFunctions graphs, const Next& next) {
   Backend& backend = findBackend();
+  if (graphs && isCapturingGraph(backend, stream))
+    return serveCapturedFree(pointer, stream, graphs(), next);
   if (!backend.hasMarks())
     return serveFree(pointer, FreeKind::Device, next);
   if (isCapturingGraph(backend, stream))
     return next(); // graphs free what graphs allocate
   const CallGuard guard;
+  if (const auto status = guard.session() ? freeGraphMemory(pointer, false) : std::nullopt)
+    return *status;
   Session* session = guard.session();
   if (!session || !pointer)
     return next();

@@ -7,28 +7,12 @@
 #include <functional>
 
 #include "runtime/core/artifact/recording.h"
-#include "runtime/core/base/cancellation.h"
+#include "runtime/recorder/next_call.h"
 #include "runtime/recorder/record_backend.h"
 
 namespace mneme::record {
 
-/// A call of the vendor's function. Refers to the callable, which must outlive it.
-class Next {
-public:
-  template <typename Call>
-  Next(const Call& call) noexcept // implicit: stands for the callable
-      : object_(&call),
-        call_([](const void* object) { return (*static_cast<const Call*>(object))(); }) {}
-  /// Throws nothing, except that a thread cancelled in the vendor's function is unwound through it.
-  int operator()() const {
-    const CancellationOfCaller asCaller;
-    return call_(object_);
-  }
-
-private:
-  const void* object_;
-  int (*call_)(const void*);
-};
+struct GraphFunctions;
 
 enum class FreeKind { Device, Host };
 
@@ -36,9 +20,14 @@ enum class FreeKind { Device, Host };
 /// only device memory is served.
 int serve(void** pointer, size_t bytes, artifact::RegionKind kind, const Next& next);
 
-/// The same for stream-ordered device allocations; the vendor serves those captured into a graph.
-/// The memory counts as part of `pool`, see servePoolAttribute().
-int serveOrdered(void** pointer, size_t bytes, void* stream, void* pool, const Next& next);
+/// Finds a vendor's functions about graphs.
+using FindGraphFunctions = const GraphFunctions& (*)() noexcept;
+
+/// The same for stream-ordered device allocations. What is captured into a graph is a node of it;
+/// without `graphs` the vendor serves it. The memory counts as part of `pool`, see
+/// servePoolAttribute().
+int serveOrdered(void** pointer, size_t bytes, void* stream, void* pool, FindGraphFunctions graphs,
+                 const Next& next);
 
 /// Frees served memory; passes on everything else. Synchronises the device first, as the vendor's
 /// functions do, because running kernels may use the memory.
@@ -46,7 +35,7 @@ int serveFree(void* pointer, FreeKind kind, const Next& next);
 
 /// The same in stream order: does not wait; the memory is free when the stream's present work is
 /// done.
-int serveFreeOrdered(void* pointer, void* stream, const Next& next);
+int serveFreeOrdered(void* pointer, void* stream, FindGraphFunctions graphs, const Next& next);
 
 int watchRegister(void* pointer, size_t bytes, const Next& next);
 int watchUnregister(void* pointer, const Next& next);

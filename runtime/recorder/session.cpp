@@ -92,6 +92,7 @@ Session::Session() noexcept : owner_(getpid()) {
       hasSeenModules_ = hasModules();
       memory_ = std::make_unique<Memory>(memoryOptions(backend_, settings_));
       deferredFrees_ = std::make_unique<DeferredFrees>(backend_, *memory_);
+      graphBlocks_ = std::make_unique<GraphBlocks>(backend_, *memory_);
       catalog_ = std::make_unique<KernelCatalog>(settings_, loaded_, backend_);
       globals_ = std::make_unique<GlobalPlaces>(backend_, *catalog_);
       sections_ = std::make_unique<RecordedSections>(settings_.sections);

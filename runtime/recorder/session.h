@@ -25,6 +25,7 @@
 #include "runtime/recorder/device_memory.h"
 #include "runtime/recorder/executable_graph.h"
 #include "runtime/recorder/global_places.h"
+#include "runtime/recorder/graph_blocks.h"
 #include "runtime/recorder/inside_call.h"
 #include "runtime/recorder/kept_graphs.h"
 #include "runtime/recorder/kernel_catalog.h"
@@ -120,6 +121,8 @@ public:
   Backend& backend() const noexcept { return backend_; }
   /// Frees that wait for work on a stream. Null like memory().
   DeferredFrees* deferredFrees() noexcept { return deferredFrees_.get(); }
+  /// Memory of graphs that the recorder has. Null like memory().
+  GraphBlocks* graphBlocks() noexcept { return graphBlocks_.get(); }
   /// Forgets what the recorder holds on a device that is about to be reset.
   void forgetDevice(unsigned device) noexcept;
   /// Gives up what the recorder holds in a context of the program's own that is about to end.
@@ -299,6 +302,7 @@ private:
   std::unique_ptr<KernelCatalog> catalog_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<DeferredFrees> deferredFrees_;
+  std::unique_ptr<GraphBlocks> graphBlocks_;
   std::mutex accessMutex_;
   std::map<WorkPlace, std::unique_ptr<DeviceAccess>> accesses_;
   CaptureHistory history_;

@@ -28,6 +28,8 @@ void Session::forgetDevice(unsigned device) noexcept {
   if (globals_)
     globals_->forgetAll();
   graphs_.forgetAll();
+  if (graphBlocks_)
+    graphBlocks_->forgetDevice(device);
   textures_.forgetDevice(device);
   forgetWork(device);
 }

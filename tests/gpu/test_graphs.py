@@ -10,15 +10,18 @@ import pytest
 from gpu import support
 from gpu.support import BUILD, graph_cases, on_gpus
 
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "source" if (ROOT / "source").is_dir() else ROOT
 PROGRAM = BUILD / "tests" / "apps" / "gpu_record" / "graph_kernels"
+ALLOCATIONS = PROGRAM.with_name("graph_allocations")
 CASES = on_gpus(tuple(graph_cases.CASES))
 FILTERS = on_gpus(tuple(graph_cases.FILTERS))
 
 
-def record(case: str, directory: Path, *options: str) -> str:
-    plain = support.run(PROGRAM, case)
+def record(case: str, directory: Path, *options: str, program: Path = PROGRAM) -> str:
+    plain = support.run(program, case)
     place = ("record", "-rdb", directory, "--device", support.DEVICE, *options)
-    done = support.mneme(*place, "--", PROGRAM, case)
+    done = support.mneme(*place, "--", program, case)
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
     return str(done.stderr)
 
@@ -41,6 +44,18 @@ def test_a_kept_graph_replays_as_a_whole(tmp_path: Path) -> None:
     assert "verified: exact" in done.stderr
 
 
+def test_memory_of_graphs_in_a_program_of_nvcc(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    apps = SOURCES / "tests" / "apps" / "gpu_record"
+    support.compile_by_nvcc(apps / "graph_allocations.cu", program)
+    said = record("", tmp_path / "db", *graph_cases.EVERYTHING, program=program)
+    assert "allocates or frees memory" not in said
+    counts = graph_cases.launch_counts(tmp_path / "db")
+    assert set(counts) == {graph_cases.FILL, graph_cases.ADD}, said
+    replayed = support.replay_all(tmp_path / "db", device=support.DEVICE)
+    assert {one.result_class for one in replayed} == {"exact"}
+
+
 @pytest.mark.parametrize("name", FILTERS)
 def test_filters_and_limits_hold_in_graphs(name: str, tmp_path: Path) -> None:
     case, options, launches = graph_cases.FILTERS[name]
@@ -48,8 +63,15 @@ def test_filters_and_limits_hold_in_graphs(name: str, tmp_path: Path) -> None:
     assert graph_cases.recorded_launches(tmp_path) == Counter(launches), said
 
 
-def test_a_graph_with_memory_of_its_own_is_named(tmp_path: Path) -> None:
-    assert graph_cases.MEMORY_IS_NAMED in record("memory", tmp_path)
+@pytest.mark.parametrize("case", on_gpus(("", *graph_cases.ALLOCATIONS)))
+def test_kernels_in_graphs_with_memory_of_their_own_are_recorded(case: str, tmp_path: Path) -> None:
+    program = ALLOCATIONS if case else PROGRAM
+    launches, counts = graph_cases.ALLOCATIONS[case] if case else graph_cases.MEMORY
+    said = record(case or "memory", tmp_path, *graph_cases.EVERYTHING, program=program)
+    assert graph_cases.recorded_launches(tmp_path) == Counter(launches), said
+    assert graph_cases.launch_counts(tmp_path) == counts, said
+    replayed = support.replay_all(tmp_path, "default<O3>", device=support.DEVICE)
+    assert {one.result_class for one in replayed} == {"exact"}
 
 
 def test_a_kernel_in_a_graph_that_waits_for_the_program_is_given_up(tmp_path: Path) -> None:

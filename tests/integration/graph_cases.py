@@ -29,6 +29,20 @@ CASES: dict[str, tuple[Sequence[tuple[str, int, int]], dict[str, int]]] = {
         {STEP: 6, JOIN: 2},
     ),
 }  # fmt: skip
+# The same for "memory", whose nodes allocate memory and free it: with CUDA.
+MEMORY = ([(STEP, 8, 128)], {STEP: 2})
+# And for the cases of tests/apps/gpu_record/graph_allocations.cu.
+FILL = "fill"
+ADD = "addTo"
+ALLOCATIONS: dict[str, tuple[Sequence[tuple[str, int, int]], dict[str, int]]] = {
+    "captured": ([(FILL, 8, 128), (ADD, 4, 256)], {FILL: 3, ADD: 3}),
+    "explicit": ([(FILL, 8, 128)] * 2 + [(ADD, 8, 128)], {FILL: 6, ADD: 3}),
+    "left": ([(FILL, 8, 128)] + [(ADD, 8, 128)] * 3, {FILL: 4, ADD: 3}),
+    "elsewhere": ([(FILL, 8, 128), (ADD, 8, 128)], {FILL: 2, ADD: 2}),
+    "one by one": ([(FILL, 8, 128), (ADD, 8, 128)] * 6, {FILL: 6, ADD: 6}),
+    "failed": ([(FILL, 8, 128), (ADD, 4, 256)], {FILL: 3, ADD: 3}),
+    "again": ([(FILL, 8, 128), (ADD, 4, 256)], {FILL: 6, ADD: 6}),
+}
 # Options of `mneme record`, and what is recorded of "captured" and "updated" with them.
 FILTERS: dict[str, tuple[str, Sequence[str], Sequence[tuple[str, int, int]]]] = {
     "one kernel": ("captured", ("--kernels", JOIN), [(JOIN, 8, 128)]),

@@ -75,8 +75,9 @@ def test_filters_and_limits_hold_in_graphs(name: str, program: Path, tmp_path: P
     assert recorded_launches(tmp_path) == Counter(launches), said
 
 
-def test_a_graph_with_memory_of_its_own_is_named(program: Path, tmp_path: Path) -> None:
-    said = record(program, "memory", tmp_path)
+@pytest.mark.hip
+def test_a_graph_of_hip_with_memory_of_its_own_is_named(hip_program: Path, tmp_path: Path) -> None:
+    said = record(hip_program, "memory", tmp_path)
     assert MEMORY_IS_NAMED in said
     assert not recorded_launches(tmp_path)
 

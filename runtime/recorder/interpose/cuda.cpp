@@ -1,6 +1,7 @@
 // Room recorder: the CUDA Runtime API. Only names, signatures and constants of the vendor; what is
 // done about them is in ../served_memory.h.
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/interpose/cuda_graph_functions.h"
 #include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
@@ -28,20 +29,21 @@ MNEME_RECORD_API int cudaMalloc(void** pointer, size_t bytes) {
 }
 
 MNEME_RECORD_API int cudaMallocAsync(void** pointer, size_t bytes, void* stream) {
-  return serveOrdered(pointer, bytes, legacyStream(stream), currentPool(), [&] {
+  return serveOrdered(pointer, bytes, legacyStream(stream), currentPool(), cudaGraphFunctions, [&] {
     return forward<cudaMallocAsync>("cudaMallocAsync", pointer, bytes, stream);
   });
 }
 
 MNEME_RECORD_API int cudaMallocAsync_ptsz(void** pointer, size_t bytes, void* stream) {
-  return serveOrdered(pointer, bytes, perThreadStream(stream), currentPool(), [&] {
-    return forward<cudaMallocAsync_ptsz>("cudaMallocAsync_ptsz", pointer, bytes, stream);
-  });
+  return serveOrdered(
+      pointer, bytes, perThreadStream(stream), currentPool(), cudaGraphFunctions, [&] {
+        return forward<cudaMallocAsync_ptsz>("cudaMallocAsync_ptsz", pointer, bytes, stream);
+      });
 }
 
 MNEME_RECORD_API int cudaMallocFromPoolAsync(void** pointer, size_t bytes, void* pool,
                                              void* stream) {
-  return serveOrdered(pointer, bytes, legacyStream(stream), pool, [&] {
+  return serveOrdered(pointer, bytes, legacyStream(stream), pool, nullptr, [&] {
     return forward<cudaMallocFromPoolAsync>("cudaMallocFromPoolAsync", pointer, bytes, pool,
                                             stream);
   });
@@ -49,7 +51,7 @@ MNEME_RECORD_API int cudaMallocFromPoolAsync(void** pointer, size_t bytes, void*
 
 MNEME_RECORD_API int cudaMallocFromPoolAsync_ptsz(void** pointer, size_t bytes, void* pool,
                                                   void* stream) {
-  return serveOrdered(pointer, bytes, legacyStream(stream), pool, [&] {
+  return serveOrdered(pointer, bytes, legacyStream(stream), pool, nullptr, [&] {
     return forward<cudaMallocFromPoolAsync_ptsz>("cudaMallocFromPoolAsync_ptsz", pointer, bytes,
                                                  pool, stream);
   });
@@ -90,12 +92,12 @@ MNEME_RECORD_API int cudaFree(void* pointer) {
 }
 
 MNEME_RECORD_API int cudaFreeAsync(void* pointer, void* stream) {
-  return serveFreeOrdered(pointer, legacyStream(stream),
+  return serveFreeOrdered(pointer, legacyStream(stream), cudaGraphFunctions,
                           [&] { return forward<cudaFreeAsync>("cudaFreeAsync", pointer, stream); });
 }
 
 MNEME_RECORD_API int cudaFreeAsync_ptsz(void* pointer, void* stream) {
-  return serveFreeOrdered(pointer, perThreadStream(stream), [&] {
+  return serveFreeOrdered(pointer, perThreadStream(stream), cudaGraphFunctions, [&] {
     return forward<cudaFreeAsync_ptsz>("cudaFreeAsync_ptsz", pointer, stream);
   });
 }

@@ -1,8 +1,8 @@
 // Room recorder: where CUDA captures a stream into a graph. Kernels that are launched meanwhile are
 // recorded when the graph is launched.
 #include "runtime/recorder/interpose/alike.h"
-#include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/recorder_exported.h"
+#include "runtime/recorder/served_graph_memory.h"
 
 using namespace mneme::record;
 
@@ -36,11 +36,13 @@ MNEME_RECORD_API int cudaStreamBeginCaptureToGraph_ptsz(void* stream, void* grap
 }
 
 MNEME_RECORD_API int cudaStreamEndCapture(void* stream, void** graph) {
-  return captureEnded(forward<cudaStreamEndCapture>("cudaStreamEndCapture", stream, graph));
+  return captureEnded(stream, graph,
+                      forward<cudaStreamEndCapture>("cudaStreamEndCapture", stream, graph));
 }
 
 MNEME_RECORD_API int cudaStreamEndCapture_ptsz(void* stream, void** graph) {
   return captureEnded(
+      stream, graph,
       forward<cudaStreamEndCapture_ptsz>("cudaStreamEndCapture_ptsz", stream, graph));
 }
 
@@ -85,9 +87,11 @@ MNEME_RECORD_API int cuStreamBeginCaptureToGraph_ptsz(void* stream, void* graph,
 }
 
 MNEME_RECORD_API int cuStreamEndCapture(void* stream, void** graph) {
-  return captureEnded(forward<cuStreamEndCapture>("cuStreamEndCapture", stream, graph));
+  return captureEnded(stream, graph,
+                      forward<cuStreamEndCapture>("cuStreamEndCapture", stream, graph));
 }
 
 MNEME_RECORD_API int cuStreamEndCapture_ptsz(void* stream, void** graph) {
-  return captureEnded(forward<cuStreamEndCapture_ptsz>("cuStreamEndCapture_ptsz", stream, graph));
+  return captureEnded(stream, graph,
+                      forward<cuStreamEndCapture_ptsz>("cuStreamEndCapture_ptsz", stream, graph));
 }

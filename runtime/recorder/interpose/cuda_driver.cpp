@@ -1,6 +1,7 @@
 // Room recorder: the CUDA driver API of programs that are linked with it. The runtime reaches the
 // driver by handles of its own and does not come by here.
 #include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/interpose/cuda_graph_functions.h"
 #include "runtime/recorder/recorder_exported.h"
 
 using namespace mneme::record;
@@ -61,15 +62,16 @@ MNEME_RECORD_API int cuMemAllocManaged(Address* address, size_t bytes, unsigned 
 }
 
 MNEME_RECORD_API int cuMemAllocAsync(Address* address, size_t bytes, void* stream) {
-  return serveOrdered(asPointer(address), bytes, legacyStream(stream), nullptr, [&] {
-    return forward<cuMemAllocAsync>("cuMemAllocAsync", address, bytes, stream);
-  });
+  return serveOrdered(
+      asPointer(address), bytes, legacyStream(stream), nullptr, cuGraphFunctions,
+      [&] { return forward<cuMemAllocAsync>("cuMemAllocAsync", address, bytes, stream); });
 }
 
 MNEME_RECORD_API int cuMemAllocAsync_ptsz(Address* address, size_t bytes, void* stream) {
-  return serveOrdered(asPointer(address), bytes, perThreadStream(stream), nullptr, [&] {
-    return forward<cuMemAllocAsync_ptsz>("cuMemAllocAsync_ptsz", address, bytes, stream);
-  });
+  return serveOrdered(
+      asPointer(address), bytes, perThreadStream(stream), nullptr, cuGraphFunctions, [&] {
+        return forward<cuMemAllocAsync_ptsz>("cuMemAllocAsync_ptsz", address, bytes, stream);
+      });
 }
 
 MNEME_RECORD_API int cuMemAllocHost_v2(void** pointer, size_t bytes) {
@@ -92,13 +94,13 @@ MNEME_RECORD_API int cuMemFree_v2(Address address) {
 }
 
 MNEME_RECORD_API int cuMemFreeAsync(Address address, void* stream) {
-  return serveFreeOrdered(asPointer(address), legacyStream(stream), [&] {
+  return serveFreeOrdered(asPointer(address), legacyStream(stream), cuGraphFunctions, [&] {
     return forward<cuMemFreeAsync>("cuMemFreeAsync", address, stream);
   });
 }
 
 MNEME_RECORD_API int cuMemFreeAsync_ptsz(Address address, void* stream) {
-  return serveFreeOrdered(asPointer(address), perThreadStream(stream), [&] {
+  return serveFreeOrdered(asPointer(address), perThreadStream(stream), cuGraphFunctions, [&] {
     return forward<cuMemFreeAsync_ptsz>("cuMemFreeAsync_ptsz", address, stream);
   });
 }

@@ -57,6 +57,50 @@ int edgesOfDriver(void* graph, void** from, void** to, size_t* count) {
   return second ? edgesBy(second, graph, from, to, count) : plain(graph, from, to, count);
 }
 
+using AddEmpty = int (*)(void** node, void* graph, void* const* after, size_t count);
+using Before = int (*)(void* node, void** nodes, size_t* count);
+using BeforeAndData = int (*)(void* node, void** nodes, EdgeData* data, size_t* count);
+using Exchange = int (*)(int* mode);
+using GetFree = int (*)(size_t* free, size_t* total);
+using ReadCapture = int (*)(void* stream, int* status, unsigned long long* id, void** graph,
+                            void* const** after, size_t* count);
+using CaptureBehind = int (*)(void* stream, void* const* nodes, size_t count, unsigned flags);
+using CaptureBehindData = int (*)(void* stream, void* const* nodes, const EdgeData* data,
+                                  size_t count, unsigned flags);
+constexpr unsigned kInsteadOfOthers = 1; // a flag of the latter
+
+/// As edges: since CUDA 12.3 there is a second function, and since 13 only that.
+int dependenciesOf(void* node, void** nodes, size_t* count) {
+  static const auto second = find<BeforeAndData>("cudaGraphNodeGetDependencies_v2");
+  static const auto ofDriver = find<BeforeAndData>("cuGraphNodeGetDependencies_v2");
+  static const auto plain = find<Before>("cuGraphNodeGetDependencies");
+  const auto get = findBackend().isOwnRuntime() ? second : ofDriver;
+  std::vector<EdgeData> data(nodes ? *count : 0);
+  if (get)
+    return get(node, nodes, nodes ? data.data() : nullptr, count);
+  return plain ? plain(node, nodes, count) : kInitializationError;
+}
+
+/// Only the CPU device's runtime has functions whose parameters do not depend on its version. The
+/// driver refuses to tell where edges carry data.
+int readCapture(void* stream, void** graph, void* const** after, size_t* count) {
+  static const auto ofRuntime = find<ReadCapture>("cudaStreamGetCaptureInfo_v2");
+  static const auto ofDriver = find<ReadCapture>("cuStreamGetCaptureInfo_v2");
+  const auto read = findBackend().isOwnRuntime() ? ofRuntime : ofDriver;
+  int status = 0;
+  unsigned long long id = 0;
+  return read ? read(stream, &status, &id, graph, after, count) : kInitializationError;
+}
+
+int captureBehind(void* stream, void* node) {
+  static const auto ofRuntime = find<CaptureBehindData>("cudaStreamUpdateCaptureDependencies_v2");
+  static const auto ofDriver = find<CaptureBehind>("cuStreamUpdateCaptureDependencies");
+  if (findBackend().isOwnRuntime())
+    return ofRuntime ? ofRuntime(stream, &node, nullptr, 1, kInsteadOfOthers)
+                     : kInitializationError;
+  return ofDriver ? ofDriver(stream, &node, 1, kInsteadOfOthers) : kInitializationError;
+}
+
 /// The runtime and the driver have the same structure; only the driver's second version has
 /// `kernel` and what follows.
 struct KernelParams {
@@ -151,7 +195,13 @@ GraphFunctions ofRuntime() noexcept {
           .destroyExec = find<Destroy>("cudaGraphExecDestroy"),
           .setEnabled = find<Enable>("cudaGraphNodeSetEnabled"),
           .launch = find<Launch>("cudaGraphLaunch"),
-          .readKernel = &readKernelOfRuntime};
+          .readKernel = &readKernelOfRuntime,
+          .addEmpty = find<AddEmpty>("cudaGraphAddEmptyNode"),
+          .getDependencies = &dependenciesOf,
+          .readCapture = &readCapture,
+          .captureBehind = &captureBehind,
+          .exchangeCaptureMode = find<Exchange>("cudaThreadExchangeStreamCaptureMode"),
+          .freeBytes = find<GetFree>("cudaMemGetInfo")};
 }
 
 GraphFunctions ofDriver() noexcept {
@@ -171,7 +221,13 @@ GraphFunctions ofDriver() noexcept {
           .destroyExec = find<Destroy>("cuGraphExecDestroy"),
           .setEnabled = find<Enable>("cuGraphNodeSetEnabled"),
           .launch = find<Launch>("cuGraphLaunch"),
-          .readKernel = &readKernelOfDriver};
+          .readKernel = &readKernelOfDriver,
+          .addEmpty = find<AddEmpty>("cuGraphAddEmptyNode"),
+          .getDependencies = &dependenciesOf,
+          .readCapture = &readCapture,
+          .captureBehind = &captureBehind,
+          .exchangeCaptureMode = find<Exchange>("cuThreadExchangeStreamCaptureMode"),
+          .freeBytes = find<GetFree>("cuMemGetInfo_v2")};
 }
 
 } // namespace

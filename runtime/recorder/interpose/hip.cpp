@@ -35,14 +35,14 @@ MNEME_RECORD_API int hipExtMallocWithFlags(void** pointer, size_t bytes, unsigne
 }
 
 MNEME_RECORD_API int hipMallocAsync(void** pointer, size_t bytes, void* stream) {
-  return serveOrdered(pointer, bytes, stream, currentPool(), [&] {
+  return serveOrdered(pointer, bytes, stream, currentPool(), nullptr, [&] {
     return forward<hipMallocAsync>("hipMallocAsync", pointer, bytes, stream);
   });
 }
 
 MNEME_RECORD_API int hipMallocFromPoolAsync(void** pointer, size_t bytes, void* pool,
                                             void* stream) {
-  return serveOrdered(pointer, bytes, stream, pool, [&] {
+  return serveOrdered(pointer, bytes, stream, pool, nullptr, [&] {
     return forward<hipMallocFromPoolAsync>("hipMallocFromPoolAsync", pointer, bytes, pool, stream);
   });
 }
@@ -97,7 +97,7 @@ MNEME_RECORD_API int hipFree(void* pointer) {
 }
 
 MNEME_RECORD_API int hipFreeAsync(void* pointer, void* stream) {
-  return serveFreeOrdered(pointer, stream,
+  return serveFreeOrdered(pointer, stream, nullptr,
                           [&] { return forward<hipFreeAsync>("hipFreeAsync", pointer, stream); });
 }
 

@@ -1,4 +1,6 @@
 // Nodes of graphs that hold graphs, events, memory or nothing, and nodes of any type.
+#include <algorithm>
+
 #include "runtime/emulator/runtimes/core/exported.h"
 #include "runtime/emulator/runtimes/core/graph_nodes.h"
 #include "runtime/emulator/runtimes/core/vendor.h"
@@ -17,6 +19,14 @@ template <typename EventWork> Status readEvent(void* node, void** event) {
 
 template <typename EventWork> auto makesEvent(void* event) {
   return [event](Work& work) { return eventWork<EventWork>(event, work); };
+}
+
+bool isFreedIn(void* handle, const void* pointer) {
+  const auto graph = findGraph(handle);
+  return graph && std::ranges::any_of(graph->nodes(), [&](const auto& node) {
+           const auto* free = std::get_if<FreeWork>(&node->work);
+           return free && free->pointer == pointer;
+         });
 }
 
 } // namespace
@@ -101,8 +111,9 @@ MNEME_RUNTIME_API Status gpuGraphMemAllocNodeGetParams(void* node, MemAllocNodeP
 
 MNEME_RUNTIME_API Status gpuGraphAddMemFreeNode(void** node, void* graph, void* const* dependencies,
                                                 size_t count, void* pointer) {
-  return addNode(node, graph, dependencies, count,
-                 [&](Work& work) { return freeWork(pointer, work); });
+  return addNode(node, graph, dependencies, count, [&](Work& work) {
+    return isFreedIn(graph, pointer) ? Status::InvalidValue : freeWork(pointer, work);
+  });
 }
 
 MNEME_RUNTIME_API Status gpuGraphMemFreeNodeGetParams(void* node, void** pointer) {

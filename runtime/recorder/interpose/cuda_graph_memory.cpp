@@ -1,0 +1,197 @@
+// Room recorder: nodes of CUDA's graphs that allocate and free memory.
+#include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/interpose/cuda_graph_functions.h"
+#include "runtime/recorder/recorder_exported.h"
+#include "runtime/recorder/served_graph_memory.h"
+
+using namespace mneme::record;
+
+namespace {
+
+using Address = unsigned long long;
+
+/// The vendor's structure for a node of any type, with what is read of it here.
+struct NodeParams {
+  int type;
+  int reserved[3];
+  union {
+    long long room[29];
+    AllocParams alloc;
+    void* freed;
+    struct {
+      void* graph;
+      int ownership;
+    } child;
+  };
+};
+
+/// Adds a node of any type; `next` does for others.
+int addNode(const NewNode& place, const void* edges, void* params, const GraphFunctions& functions,
+            const Next& next) {
+  constexpr int kMoved = 1; // cudaGraphChildGraphOwnershipMove
+  auto* const node = static_cast<NodeParams*>(params);
+  if (!node)
+    return next();
+  if (node->type == static_cast<int>(NodeKind::Child))
+    return node->child.ownership == kMoved ? watchGraphMove(node->child.graph, place.graph, next)
+                                           : refuseGraphMemory(node->child.graph, next);
+  if (edges)
+    return next();
+  if (node->type == static_cast<int>(NodeKind::Alloc))
+    return serveAllocNode(place, &node->alloc, functions, next);
+  if (node->type == static_cast<int>(NodeKind::Free))
+    return serveFreeNode(place, node->freed, functions, next);
+  return next();
+}
+
+/// Since CUDA 13 the runtime's function of this name takes data of edges.
+bool hasEdgeData() noexcept {
+  static const bool has = [] {
+    constexpr int kCuda13 = 13000;
+    const auto versionOf = find<int (*)(int*)>("cudaRuntimeGetVersion");
+    int version = 0;
+    return versionOf && versionOf(&version) == 0 && version >= kCuda13;
+  }();
+  return has;
+}
+
+} // namespace
+
+MNEME_RECORD_API int cudaGraphAddMemAllocNode(void** node, void* graph, void* const* after,
+                                              size_t count, AllocParams* params) {
+  return serveAllocNode({node, graph, after, count}, params, cudaGraphFunctions(), [&] {
+    return forward<cudaGraphAddMemAllocNode>("cudaGraphAddMemAllocNode", node, graph, after, count,
+                                             params);
+  });
+}
+
+MNEME_RECORD_API int cuGraphAddMemAllocNode(void** node, void* graph, void* const* after,
+                                            size_t count, AllocParams* params) {
+  return serveAllocNode({node, graph, after, count}, params, cuGraphFunctions(), [&] {
+    return forward<cuGraphAddMemAllocNode>("cuGraphAddMemAllocNode", node, graph, after, count,
+                                           params);
+  });
+}
+
+MNEME_RECORD_API int cudaGraphAddMemFreeNode(void** node, void* graph, void* const* after,
+                                             size_t count, void* pointer) {
+  return serveFreeNode({node, graph, after, count}, pointer, cudaGraphFunctions(), [&] {
+    return forward<cudaGraphAddMemFreeNode>("cudaGraphAddMemFreeNode", node, graph, after, count,
+                                            pointer);
+  });
+}
+
+MNEME_RECORD_API int cuGraphAddMemFreeNode(void** node, void* graph, void* const* after,
+                                           size_t count, Address address) {
+  return serveFreeNode({node, graph, after, count}, reinterpret_cast<void*>(address),
+                       cuGraphFunctions(), [&] {
+                         return forward<cuGraphAddMemFreeNode>("cuGraphAddMemFreeNode", node, graph,
+                                                               after, count, address);
+                       });
+}
+
+/// Before CUDA 13 `third` is the count, and `fourth` the parameters.
+MNEME_RECORD_API int cudaGraphAddNode(void** node, void* graph, void* const* after, void* third,
+                                      void* fourth, void* fifth) {
+  const auto next = [&] {
+    return forward<cudaGraphAddNode>("cudaGraphAddNode", node, graph, after, third, fourth, fifth);
+  };
+  void* const edges = hasEdgeData() ? third : nullptr;
+  const auto count = reinterpret_cast<size_t>(hasEdgeData() ? fourth : third);
+  return addNode({node, graph, after, count}, edges, hasEdgeData() ? fifth : fourth,
+                 cudaGraphFunctions(), next);
+}
+
+MNEME_RECORD_API int cudaGraphAddNode_v2(void** node, void* graph, void* const* after, void* edges,
+                                         size_t count, void* params) {
+  return addNode({node, graph, after, count}, edges, params, cudaGraphFunctions(), [&] {
+    return forward<cudaGraphAddNode_v2>("cudaGraphAddNode_v2", node, graph, after, edges, count,
+                                        params);
+  });
+}
+
+MNEME_RECORD_API int cuGraphAddNode(void** node, void* graph, void* const* after, size_t count,
+                                    void* params) {
+  return addNode({node, graph, after, count}, nullptr, params, cuGraphFunctions(), [&] {
+    return forward<cuGraphAddNode>("cuGraphAddNode", node, graph, after, count, params);
+  });
+}
+
+MNEME_RECORD_API int cuGraphAddNode_v2(void** node, void* graph, void* const* after, void* edges,
+                                       size_t count, void* params) {
+  return addNode({node, graph, after, count}, edges, params, cuGraphFunctions(), [&] {
+    return forward<cuGraphAddNode_v2>("cuGraphAddNode_v2", node, graph, after, edges, count,
+                                      params);
+  });
+}
+
+MNEME_RECORD_API int cudaGraphNodeGetType(void* node, int* type) {
+  return serveNodeType(node, type, cudaGraphFunctions(), [&] {
+    return forward<cudaGraphNodeGetType>("cudaGraphNodeGetType", node, type);
+  });
+}
+
+MNEME_RECORD_API int cuGraphNodeGetType(void* node, int* type) {
+  return serveNodeType(node, type, cuGraphFunctions(), [&] {
+    return forward<cuGraphNodeGetType>("cuGraphNodeGetType", node, type);
+  });
+}
+
+MNEME_RECORD_API int cudaGraphMemAllocNodeGetParams(void* node, AllocParams* params) {
+  return serveAllocParams(node, params, [&] {
+    return forward<cudaGraphMemAllocNodeGetParams>("cudaGraphMemAllocNodeGetParams", node, params);
+  });
+}
+
+MNEME_RECORD_API int cuGraphMemAllocNodeGetParams(void* node, AllocParams* params) {
+  return serveAllocParams(node, params, [&] {
+    return forward<cuGraphMemAllocNodeGetParams>("cuGraphMemAllocNodeGetParams", node, params);
+  });
+}
+
+MNEME_RECORD_API int cudaGraphMemFreeNodeGetParams(void* node, void** pointer) {
+  return serveFreeParams(node, pointer, [&] {
+    return forward<cudaGraphMemFreeNodeGetParams>("cudaGraphMemFreeNodeGetParams", node, pointer);
+  });
+}
+
+MNEME_RECORD_API int cuGraphMemFreeNodeGetParams(void* node, void** pointer) {
+  return serveFreeParams(node, pointer, [&] {
+    return forward<cuGraphMemFreeNodeGetParams>("cuGraphMemFreeNodeGetParams", node, pointer);
+  });
+}
+
+MNEME_RECORD_API int cudaGraphDestroy(void* graph) {
+  return watchGraphDestroy(graph,
+                           [&] { return forward<cudaGraphDestroy>("cudaGraphDestroy", graph); });
+}
+
+MNEME_RECORD_API int cuGraphDestroy(void* graph) {
+  return watchGraphDestroy(graph, [&] { return forward<cuGraphDestroy>("cuGraphDestroy", graph); });
+}
+
+MNEME_RECORD_API int cudaGraphClone(void** copy, void* graph) {
+  return refuseGraphMemory(graph,
+                           [&] { return forward<cudaGraphClone>("cudaGraphClone", copy, graph); });
+}
+
+MNEME_RECORD_API int cuGraphClone(void** copy, void* graph) {
+  return refuseGraphMemory(graph,
+                           [&] { return forward<cuGraphClone>("cuGraphClone", copy, graph); });
+}
+
+MNEME_RECORD_API int cudaGraphAddChildGraphNode(void** node, void* graph, void* const* after,
+                                                size_t count, void* child) {
+  return refuseGraphMemory(child, [&] {
+    return forward<cudaGraphAddChildGraphNode>("cudaGraphAddChildGraphNode", node, graph, after,
+                                               count, child);
+  });
+}
+
+MNEME_RECORD_API int cuGraphAddChildGraphNode(void** node, void* graph, void* const* after,
+                                              size_t count, void* child) {
+  return refuseGraphMemory(child, [&] {
+    return forward<cuGraphAddChildGraphNode>("cuGraphAddChildGraphNode", node, graph, after, count,
+                                             child);
+  });
+}
