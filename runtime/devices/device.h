@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/abi/context_limits.h"
 #include "runtime/core/abi/texture_object.h"
 #include "runtime/core/base/hash.h"
 #include "runtime/devices/compare.h"
@@ -205,6 +206,10 @@ public:
                                              void* const* args, double timeoutSeconds,
                                              uint32_t count, const std::function<void()>& restore);
   virtual bool isUsable() const = 0;
+
+  /// Lets kernels have at least as much as these say. What the device refuses is logged. Call it
+  /// before modules are loaded.
+  virtual void raiseLimits(const ContextLimits& limits) {}
 
   /// Makes texture and surface objects as described, whose memory is mapped. Null if this kind of
   /// device makes none. \throws Error if one cannot be made

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/abi/context_limits.h"
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/artifact/recording.h"
 #include "runtime/core/embed/code_image.h"
@@ -160,6 +161,9 @@ public:
 
   /// Returns what is asked about texture and surface objects; null if this runtime does not tell.
   virtual const TextureAccess* textures() noexcept { return nullptr; }
+
+  /// Returns those limits of the current context whose bits are set, by the vendor's numbers.
+  virtual ContextLimits limits(uint32_t wanted) noexcept { return {}; }
 
   /// Returns a number that changes when kernels allocate or free memory on the device's heap.
   virtual uint64_t heapState() const noexcept { return 0; }

@@ -242,6 +242,15 @@ int watchContextEnd(void* context, const Next& next) {
   return status;
 }
 
+/// Also inside of other calls: a runtime sets limits by the driver's function.
+int watchLimit(int limit, const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  if (Session* session = status == 0 ? Session::existing() : nullptr)
+    session->limitSet(limit);
+  return status;
+}
+
 int watchPeerAccess(int owner, const Next& next) {
   const CallGuard guard;
   const int status = next();

@@ -45,6 +45,9 @@ int serveReset(const Next& next);
 /// Passes on the end of a context that the program made itself, and what lies in it.
 int watchContextEnd(void* context, const Next& next);
 
+/// Passes on a call that sets a limit of the current context, by the vendor's number.
+int watchLimit(int limit, const Next& next);
+
 /// Passes on a call that allows the current device to use the memory of `owner`.
 int watchPeerAccess(int owner, const Next& next);
 

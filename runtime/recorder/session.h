@@ -100,6 +100,11 @@ public:
   void textureDestroyed(uint64_t handle, bool isSurface) noexcept;
   void arrayPartMade(const void* part, const void* whole, std::optional<uint32_t> level) noexcept;
   void arrayDestroyed(const void* array) noexcept;
+  /// Notes that the program set a limit of a context, by the vendor's number.
+  void limitSet(int limit) noexcept {
+    if (limit >= 0 && limit < 32)
+      limitsSet_ |= uint32_t{1} << limit;
+  }
 
   /// The kernel behind a function's handle; its handle is null if it is unknown.
   struct FoundKernel {
@@ -299,6 +304,7 @@ private:
   std::atomic<bool> isLeftToVendor_{false};
   LoadedModules loaded_;
   LiveTextures textures_;
+  std::atomic<uint32_t> limitsSet_{0}; ///< a bit for each
   std::unique_ptr<KernelCatalog> catalog_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<DeferredFrees> deferredFrees_;

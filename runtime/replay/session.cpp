@@ -67,6 +67,7 @@ void Session::open(const std::filesystem::path& path, const std::string& recordI
   const double deviceStart = secondsSince(start);
   s.device = openDevice();
   checkRunsOn(s.record, s.device->description());
+  s.device->raiseLimits(s.instance.limits);
   const double uploadStart = secondsSince(start);
   s.image = std::make_unique<MemoryImage>(*s.device, s.record, *s.prologue, *s.epilogue,
                                           options.goldenBytesLimit);

@@ -208,3 +208,23 @@ def test_show_names_the_part_of_a_device(tmp_path: Path) -> None:
     assert shown.count("ran on 32 of 132 multiprocessors; a replay runs on all") == 1
     one = json.loads(mneme("show", tmp_path / WALK.name, part.dynamic_hash, "--json").stdout)
     assert '"multiprocessors": {"Used": 32, "Of": 132}' in json.dumps(one)
+
+
+def test_show_names_limits_that_the_program_set(tmp_path: Path) -> None:
+    record = RecordedExecution.from_json(WALK)
+    launch = next(iter(record.kernel_instances.values()))
+    launch.limits = {"Stack": 65536, "Launches": 4096}
+    record.to_json(tmp_path / WALK.name)
+    shown = mneme("show", tmp_path / WALK.name).stdout
+    assert shown.count("limits set: a stack of 64.0 KiB per thread, 4096 launches of its own") == 1
+    one = json.loads(mneme("show", tmp_path / WALK.name, launch.dynamic_hash, "--json").stdout)
+    assert '"limits": {"Stack": 65536, "Launches": 4096}' in json.dumps(one)
+
+
+def test_show_says_that_a_kernel_launches_kernels(tmp_path: Path) -> None:
+    record = RecordedExecution.from_json(WALK)
+    record.extras["Options"] = {"unrecorded_reads": ["clocks", "launches of its own"]}
+    record.to_json(tmp_path / WALK.name)
+    shown = mneme("show", tmp_path / WALK.name).stdout
+    assert "not recorded  clocks: its replays may differ" in shown
+    assert "launches  kernels itself: its replays may differ, or fail" in shown

@@ -107,6 +107,19 @@ def _show_kernel(details: KernelDetails) -> None:
         _console.print_line(f"{name:>15}  {value}")
 
 
+def _show_limits(limits: dict[str, int]) -> None:
+    """Print limits that the program set, with sizes as elsewhere."""
+    words = {"Stack": "a stack of {} per thread", "Print": "{} to print", "Heap": "a heap of {}"}
+    parts = [
+        words[name].format(_console.format_bytes(value))
+        if name in words
+        else f"{value} launches of its own"
+        for name, value in limits.items()
+    ]
+    if parts:
+        _console.print_line(f"limits set: {', '.join(parts)}")
+
+
 def _code_text(details: KernelDetails) -> str:
     from mneme.recording.without_ir import possible_with  # noqa: PLC0415
 
@@ -179,6 +192,7 @@ def _show_instance(instance: InstanceDetails) -> None:
         _console.print_line(
             f"ran on {used} of {of} multiprocessors; a replay runs on all of its device's"
         )
+    _show_limits(instance.limits)
     if instance.trimmed is not None:
         _show_trimming(instance.trimmed, grid)
     _show_arguments(instance.args)

@@ -170,6 +170,8 @@ class InstanceDetails:
     """The outermost first."""
     multiprocessors: dict[str, int]
     """"Used" and "Of": how many it might use; empty: all of its device's."""
+    limits: dict[str, int]
+    """What the program had set for kernels, as in the record."""
     trimmed: dict[str, Any] | None
     """What was left out since it was recorded, as in the record."""
     args: list[ArgumentDetails]
@@ -323,6 +325,7 @@ def _instance(known: Sequence[Argument], instance: KernelInstance, number: int) 
         recorded_ns=instance.recorded_ns,
         labels=list(instance.labels),
         multiprocessors=dict(instance.multiprocessors),
+        limits=dict(instance.limits),
         trimmed=instance.trimming.to_dict() if instance.trimming else None,
         args=_arguments(known, prologue.args(), {one.address: one.name for one in functions}),
         regions=[_region(region) for region in prologue.regions()],

@@ -123,6 +123,9 @@ class KernelInstance:
     multiprocessors: dict[str, int] = field(default_factory=dict)
     """"Used" and "Of": how many the launch might use; empty: all of its device's."""
 
+    limits: dict[str, int] = field(default_factory=dict)
+    """What the program had set for kernels: bytes of "Stack", "Print" and "Heap", "Launches"."""
+
     trimming: Trimming | None = None
     """What was left out since it was recorded; None: nothing."""
 
@@ -153,16 +156,21 @@ class KernelInstance:
             **({"ClusterDims": dict(self.cluster_dim)} if self.cluster_dim else {}),
             **({"Labels": list(self.labels)} if self.labels else {}),
             **({"Multiprocessors": dict(self.multiprocessors)} if self.multiprocessors else {}),
+            **({"Limits": dict(self.limits)} if self.limits else {}),
             **({"Trimmed": self.trimming.to_dict()} if self.trimming else {}),
             **({"Textures": list(self.textures)} if self.textures else {}),
         }
 
 
-def _multiprocessors(fields: Fields) -> dict[str, int]:
-    if not fields.has("Multiprocessors"):
-        return {}
-    part = fields.object("Multiprocessors")
-    return {name: part.number(name) for name in ("Used", "Of")}
+def _numbers(fields: Fields, name: str, *members: str) -> dict[str, int]:
+    found = fields.object(name) if fields.has(name) else None
+    return {one: found.number(one) for one in members} if found else {}
+
+
+def _limits(fields: Fields) -> dict[str, int]:
+    found = fields.object("Limits") if fields.has("Limits") else None
+    names = ("Stack", "Print", "Heap", "Launches")
+    return {one: found.number(one) for one in names if found.has(one)} if found else {}
 
 
 class RecordedExecution:
@@ -233,7 +241,8 @@ class RecordedExecution:
             cluster_dim=fields.dims("ClusterDims").to_dict() if fields.has("ClusterDims") else {},
             constant_names=dict(self._constants),
             labels=tuple(fields.list_of("Labels", str)) if fields.has("Labels") else (),
-            multiprocessors=_multiprocessors(fields),
+            multiprocessors=_numbers(fields, "Multiprocessors", "Used", "Of"),
+            limits=_limits(fields),
             trimming=Trimming.read(fields.object("Trimmed")) if fields.has("Trimmed") else None,
             textures=tuple(fields.list_of("Textures", dict)) if fields.has("Textures") else (),
             code_form=self.code_form,

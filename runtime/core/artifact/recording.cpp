@@ -1,7 +1,9 @@
 #include "runtime/core/artifact/recording.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +17,13 @@ namespace mneme::artifact {
 namespace {
 
 using nlohmann::json;
+
+/// The fields of "Limits".
+constexpr std::array<std::pair<const char*, uint64_t ContextLimits::*>, 4> kLimits = {
+    {{"Stack", &ContextLimits::stackBytes},
+     {"Print", &ContextLimits::printBytes},
+     {"Heap", &ContextLimits::heapBytes},
+     {"Launches", &ContextLimits::ownLaunches}}};
 
 json dimsToJson(const Dim3& dims) { return {{"x", dims.x}, {"y", dims.y}, {"z", dims.z}}; }
 
@@ -36,6 +45,23 @@ Dim3 clusterFromJson(const Fields& fields) {
   return cluster;
 }
 
+/// Those that are not what the device has.
+json limitsToJson(const ContextLimits& limits) {
+  json value = json::object();
+  for (const auto& [name, member] : kLimits)
+    if (limits.*member != 0)
+      value[name] = limits.*member;
+  return value;
+}
+
+ContextLimits limitsFromJson(const Fields& fields) {
+  ContextLimits limits;
+  for (const auto& [name, member] : kLimits)
+    if (fields.has(name))
+      limits.*member = fields.u64(name);
+  return limits;
+}
+
 json instanceToJson(const Instance& instance) {
   json value = {{"GridDims", dimsToJson(instance.grid)}, {"BlockDims", dimsToJson(instance.block)},
                 {"SharedMem", instance.sharedBytes},     {"Args", json::array()},
@@ -49,6 +75,8 @@ json instanceToJson(const Instance& instance) {
     value["Labels"] = instance.labels;
   if (instance.part.of != 0)
     value["Multiprocessors"] = {{"Used", instance.part.multiprocessors}, {"Of", instance.part.of}};
+  if (instance.limits != ContextLimits())
+    value["Limits"] = limitsToJson(instance.limits);
   if (const auto& trimming = instance.trimming)
     value["Trimmed"] = {{"Memory", trimming->memoryBytes},
                         {"Unread", trimming->unreadBytes},
@@ -86,6 +114,8 @@ Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
     const Fields part = fields.object("Multiprocessors");
     instance.part = {part.u32("Used"), part.u32("Of")};
   }
+  if (fields.has("Limits"))
+    instance.limits = limitsFromJson(fields.object("Limits"));
   if (fields.has("Trimmed"))
     instance.trimming = trimmingFromJson(fields.object("Trimmed"));
   if (fields.has("Textures"))

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "runtime/core/abi/argument.h"
+#include "runtime/core/abi/context_limits.h"
 #include "runtime/core/abi/source_place.h"
 #include "runtime/core/abi/texture_object.h"
 #include "runtime/core/base/error.h"
@@ -112,6 +113,7 @@ struct Instance {
   uint64_t recordedNs = 0;         ///< execution time of the recorded launch, 0 if unknown
   std::vector<std::string> labels; ///< that the program gave it, the outermost first
   DevicePart part;                 ///< "Multiprocessors" in the file unless it is the whole device
+  ContextLimits limits;            ///< that the program had set; "Limits" in the file, if any
   std::optional<Trimming> trimming = std::nullopt;
   /// On a GPU: the texture and surface objects that the launch can see; their content is memory of
   /// the snapshots. "Textures"

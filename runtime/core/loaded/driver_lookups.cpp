@@ -56,11 +56,11 @@ constexpr std::array<std::string_view, 10> kApart = {
 /// The shared runtime gets only those functions of the driver that tell about code which mneme's
 /// compiler has not seen, and about textures: all else is known as calls of the runtime.
 constexpr std::string_view kRuntime = "libcudart.so";
-constexpr std::array<std::string_view, 11> kForRuntime = {
-    "cuGetProcAddress",    "cuLibrary",       "cuModule",
-    "cuKernelGetFunction", "cuLaunchKernel",  "cuLaunchCooperativeKernel",
-    "cuTexObject",         "cuSurfObject",    "cuArrayDestroy",
-    "cuArrayGetPlane",     "cuMipmappedArray"};
+constexpr std::array<std::string_view, 12> kForRuntime = {
+    "cuGetProcAddress",    "cuLibrary",        "cuModule",
+    "cuKernelGetFunction", "cuLaunchKernel",   "cuLaunchCooperativeKernel",
+    "cuTexObject",         "cuSurfObject",     "cuArrayDestroy",
+    "cuArrayGetPlane",     "cuMipmappedArray", "cuCtxSetLimit"};
 
 bool beginsWithAny(std::string_view text, std::span<const std::string_view> prefixes) noexcept {
   return std::ranges::any_of(prefixes,

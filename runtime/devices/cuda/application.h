@@ -2,9 +2,11 @@
 // and the modules of its kernels. Shared by the recorder and the tuned-kernel JIT.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
+#include "runtime/core/abi/context_limits.h"
 #include "runtime/core/embed/device_code.h"
 #include "runtime/devices/cuda/cuda_driver.h"
 
@@ -62,6 +64,17 @@ CUcontext primaryContext(const Driver& driver, CUdevice device) noexcept;
 /// Returns the green context that a stream belongs to; of the default stream, the one that is
 /// current. Null if it is none, or the driver has none.
 CUgreenCtx greenContext(const Driver& driver, CUstream stream) noexcept;
+
+/// A limit of contexts, and where ContextLimits has it.
+struct NumberedLimit {
+  CUlimit number;
+  uint64_t ContextLimits::* value;
+};
+inline constexpr std::array<NumberedLimit, 4> kContextLimits = {
+    {{CU_LIMIT_STACK_SIZE, &ContextLimits::stackBytes},
+     {CU_LIMIT_PRINTF_FIFO_SIZE, &ContextLimits::printBytes},
+     {CU_LIMIT_MALLOC_HEAP_SIZE, &ContextLimits::heapBytes},
+     {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, &ContextLimits::ownLaunches}}};
 
 /// The runtime's functions that map a kernel's host handle to the driver's handle. Either may be
 /// null.

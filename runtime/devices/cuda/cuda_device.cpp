@@ -1,6 +1,7 @@
 #include "runtime/devices/cuda/cuda_device.h"
 
 #include "runtime/core/base/log.h"
+#include "runtime/devices/cuda/application.h"
 #include "runtime/devices/cuda/cuda_bulk_code.h"
 #include "runtime/devices/cuda/cuda_description.h"
 #include "runtime/devices/cuda/cuda_launch.h"
@@ -31,6 +32,22 @@ std::unique_ptr<Module> CudaDevice::load(std::span<const std::byte> image,
                                          const std::string& kernel,
                                          std::span<const GlobalPlacement>) {
   return std::make_unique<CudaModule>(context(), description_, image, kernel);
+}
+
+void CudaDevice::raiseLimits(const ContextLimits& limits) {
+  const ContextScope scope = context().use();
+  const Driver& driver = context().driver();
+  for (const NumberedLimit& limit : kContextLimits) {
+    const uint64_t wanted = limits.*limit.value;
+    size_t present = 0;
+    if (wanted == 0 ||
+        (driver.cuCtxGetLimit(&present, limit.number) == CUDA_SUCCESS && present >= wanted))
+      continue;
+    if (driver.cuCtxSetLimit(limit.number, wanted) != CUDA_SUCCESS)
+      log(LogLevel::Warn, "the GPU refuses a limit that the program had set, number " +
+                              std::to_string(limit.number) + ", of " + std::to_string(wanted) +
+                              ": a kernel that needs it fails");
+  }
 }
 
 std::unique_ptr<TextureObjects> CudaDevice::makeTextures(std::span<const TextureObject> wanted) {

@@ -18,6 +18,7 @@ public:
   std::vector<uint64_t> launchSeries(Module& module, const LaunchShape& shape, void* const* args,
                                      double timeoutSeconds, uint32_t count,
                                      const std::function<void()>& restore) override;
+  void raiseLimits(const ContextLimits& limits) override;
   std::unique_ptr<TextureObjects> makeTextures(std::span<const TextureObject> wanted) override;
   std::unique_ptr<CounterPasses> startCounters(const std::vector<std::string>& names) override;
   const char* timerName() const override;

@@ -53,6 +53,7 @@ TEST_CASE("a record survives saving and loading") {
   instance.labels = {"step", "advection"};
   instance.cluster = {2, 4, 1};
   instance.part = {.multiprocessors = 32, .of = 132};
+  instance.limits = {.stackBytes = 65536, .ownLaunches = 4096};
   instance.occurrences = 17;
   instance.prologue = "p.mneme";
   instance.epilogue = "e.mneme";
@@ -71,6 +72,7 @@ TEST_CASE("a record survives saving and loading") {
   CHECK(loaded.instances.at(~0ull).cluster.y == 4);
   CHECK(loaded.instances.at(~0ull).part.multiprocessors == 32);
   CHECK(loaded.instances.at(~0ull).part.of == 132);
+  CHECK(loaded.instances.at(~0ull).limits == instance.limits);
   CHECK(loaded.optionsJson == record.optionsJson);
 }
 

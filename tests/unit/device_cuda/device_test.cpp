@@ -225,6 +225,23 @@ TEST_CASE("what the bulk operations' runner copies is as it was when it was aske
   CHECK(runner.scratch(64 << 20) != 0);
 }
 
+TEST_CASE("limits of a recorded program are raised, and never lowered") {
+  const auto device = openFake();
+  const auto stack = [] {
+    size_t bytes = 0;
+    cuda::Driver::get().cuCtxGetLimit(&bytes, cuda::CU_LIMIT_STACK_SIZE);
+    return bytes;
+  };
+  device->raiseLimits({.stackBytes = 4096});
+  CHECK(stack() == 4096);
+  device->raiseLimits({.stackBytes = 2048});
+  device->raiseLimits({});
+  CHECK(stack() == 4096);
+  const Failing failing("cuCtxSetLimit=1");
+  device->raiseLimits({.stackBytes = 8192}); // refused, which is logged
+  CHECK(stack() == 4096);
+}
+
 TEST_CASE("an error that takes the context is remembered") {
   Mapped mapped(8 * mebibyte);
   char byte = 0;

@@ -76,8 +76,15 @@ FAKE(cuCtxSynchronize) {
   GUARD("cuCtxSynchronize");
   return CUDA_SUCCESS;
 }
-FAKE(cuCtxSetLimit, CUlimit, size_t) { return CUDA_SUCCESS; }
-FAKE(cuCtxGetLimit, size_t* value, CUlimit) { return *value = 0, CUDA_SUCCESS; }
+namespace {
+std::map<CUlimit, size_t> limits = {{CU_LIMIT_STACK_SIZE, 1024},
+                                    {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20}};
+} // namespace
+FAKE(cuCtxSetLimit, CUlimit limit, size_t value) {
+  GUARD("cuCtxSetLimit");
+  return limits[limit] = value, CUDA_SUCCESS;
+}
+FAKE(cuCtxGetLimit, size_t* value, CUlimit limit) { return *value = limits[limit], CUDA_SUCCESS; }
 FAKE(cuCtxEnablePeerAccess, CUcontext, unsigned) { return CUDA_SUCCESS; }
 
 FAKE(cuMemGetInfo_v2, size_t* free, size_t* total) {

@@ -278,6 +278,20 @@ TEST_CASE("texture objects of a launch are recorded with the content of their ar
   }
 }
 
+TEST_CASE("limits that the program sets are recorded with the launches after that") {
+  const Run recorded = runOnGpu("limits", true);
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == runOnGpu("limits", false).output);
+  const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
+  size_t limited = 0;
+  for (const auto& [hash, instance] : record.instances) {
+    limited += instance.limits.stackBytes == 65536;
+    CHECK(instance.limits.heapBytes == 0);
+  }
+  CHECK(limited == 1);
+  CHECK(record.instances.size() == 3);
+}
+
 TEST_CASE("an array with levels is recorded once, and objects of destroyed levels are not") {
   const Run alone = runOnGpu("textures-levels", false),
             recorded = runOnGpu("textures-levels", true);

@@ -324,6 +324,10 @@ int main(int argc, char** argv) {
     launchOnMapped(static_cast<float*>(data), mode == "multicast");
   if (mode == "textures")
     launchWithTextures(static_cast<float*>(data));
+  if (mode == "limits") {
+    std::printf("limit %d\n", ofDriver("cuCtxSetLimit", 0, size_t{65536}));
+    launch(static_cast<float*>(data), 50);
+  }
   if (mode == "textures-levels")
     launchWithLevels(static_cast<float*>(data));
   if (mode == "textures-own")

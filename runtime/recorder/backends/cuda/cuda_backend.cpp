@@ -150,6 +150,7 @@ public:
                                   std::span<const std::string> names) override;
 
   const TextureAccess* textures() noexcept override { return cudaTextures(); }
+  ContextLimits limits(uint32_t wanted) noexcept override;
 
   bool hasMarks() const noexcept override { return true; }
   void* markStream(void* stream) noexcept override;
@@ -218,6 +219,18 @@ std::string CudaBackend::architecture() {
           CUDA_SUCCESS)
     return "";
   return "sm_" + std::to_string(major) + std::to_string(minor);
+}
+
+ContextLimits CudaBackend::limits(uint32_t wanted) noexcept {
+  ContextLimits limits;
+  const Driver* driver = wanted ? Driver::find() : nullptr;
+  for (const device::cuda::NumberedLimit& limit : device::cuda::kContextLimits) {
+    size_t value = 0;
+    if (driver && wanted >> limit.number & 1 &&
+        driver->cuCtxGetLimit(&value, limit.number) == CUDA_SUCCESS)
+      limits.*limit.value = value;
+  }
+  return limits;
 }
 
 WorkPlace CudaBackend::currentPlace() noexcept {
