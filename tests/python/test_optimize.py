@@ -410,13 +410,22 @@ def test_a_budget_that_the_first_runs_would_spend_is_refused(tmp_path: Path) -> 
         runs.append(_how)
         return Run(seconds=60.0, code=0, output=b"", error=b"")
 
+    def second_is_short(**_how: Any) -> Run:
+        runs.append(_how)
+        return Run(seconds=60.0 if len(runs) == 1 else 1.0, code=0, output=b"", error=b"")
+
     application: Any = SimpleNamespace(
         program="./app", run=run, expect=lambda _seconds: None, leaves_running=False
     )
     with pytest.raises(InvalidArgument, match=r"takes 60\.0 s.*--budget 1200s is enough"):
         observe(application, tmp_path, OptimizeListener(), short=1.0, longest=20 / 6)
-    assert len(runs) == 1
+    assert runs == [{}, {"at_most": 20 / 6}]
     observe(application, tmp_path, OptimizeListener(), short=1.0, longest=60.0)
+    # Only the first run compiles kernels for the CPU device, or reads from a cold disk.
+    runs.clear()
+    application.run = second_is_short
+    built = observe(application, tmp_path, OptimizeListener(), short=0.5, longest=20 / 6)
+    assert [one.seconds for one in built.runs] == [1.0, 1.0]
 
 
 def test_input_that_no_run_reads_is_noticed(tmp_path: Path) -> None:
