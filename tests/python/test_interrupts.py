@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mneme.interrupts import interrupts_wait
+from mneme.interrupts import interrupts_wait, interrupts_wait_often
 from mneme.session.session import TuneOptions, TuningSession
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, recording
@@ -28,6 +28,23 @@ def test_an_interrupt_comes_when_the_block_is_over() -> None:
         done.append("too much")
     assert done == ["all of it"]
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
+
+
+def test_interrupts_wait_as_well_where_that_costs_little() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    done: list[int] = []
+    with pytest.raises(KeyboardInterrupt), interrupts_wait_often():  # noqa: PT012 - as above
+        for number in range(3):
+            with interrupts_wait(), interrupts_wait():
+                if number == 1:
+                    os.kill(os.getpid(), signal.SIGINT)
+                done.append(number)
+    assert done == [0, 1]
+    with pytest.raises(KeyboardInterrupt), interrupts_wait_often():  # noqa: PT012 - as above
+        os.kill(os.getpid(), signal.SIGINT)
+        done.append(9)
+    assert done == [0, 1]
+    assert signal.getsignal(signal.SIGINT) == before
 
 
 def test_other_threads_have_nothing_to_wait_for() -> None:

@@ -290,7 +290,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         return max(self._least_capacity, 2 * count * self._batches.known_size)
 
     def expect(self, count: int) -> None:
-        """Note how many configurations will be submitted from now on: the last go one by one."""
+        """Note how many configurations will be submitted from now on: the last tasks are small."""
         self._batches.expect(count)
 
     def tighten(self, stop_above_ns: int) -> None:

@@ -162,7 +162,7 @@ class Portfolio:
 
     def is_tried(self, sample: Sample) -> bool:
         """Whether a configuration was tried, or runs."""
-        return self._tried[sample.config.key()] > 0
+        return self._tried[sample.key] > 0
 
     def foreseen(self) -> Iterator[Sample]:
         """Yield the proposals that depend neither on results nor on chance.
@@ -208,7 +208,7 @@ class Portfolio:
         """
         sample, operator, *_ = proposal
         self._operators[operator].add(0.0)
-        key = sample.config.key()
+        key = sample.key
         if key in self._metrics:
             self._likelihood.learn(sample.params, self._metrics[key])
 
@@ -223,7 +223,7 @@ class Portfolio:
         """Note that a trial runs, which this portfolio or another one proposed."""
         self._running[number] = proposal
         self._turns += _takes_turn(proposal)
-        self._tried[proposal.sample.config.key()] += 1
+        self._tried[proposal.sample.key] += 1
         self._single_changes.pop(proposal.step, None)
         self._likelihood.begin(proposal.sample.params)
         if proposal.operator in self._operators:
@@ -234,7 +234,7 @@ class Portfolio:
         proposal = self._end(number)
         sample, operator, step, _ = proposal
         self._turns -= _takes_turn(proposal)
-        self._tried[sample.config.key()] -= 1
+        self._tried[sample.key] -= 1
         if step >= 0:
             self._single_changes[step] = self._changes[step]
         elif not operator:
@@ -243,7 +243,7 @@ class Portfolio:
     def lose(self, number: int) -> None:
         """Note that a trial ended without a result; its configuration is tried once more."""
         sample = self._running[number].sample
-        key = sample.config.key()
+        key = sample.key
         self.retract(number)
         if self.is_tried(sample):
             return
@@ -298,7 +298,7 @@ class Portfolio:
         """
         sample, operator, *_ = self._end(number)
         self._trials += 1
-        self._metrics[sample.config.key()] = metric
+        self._metrics[sample.key] = metric
         self._likelihood.learn(sample.params, metric)
         credit = 0.0 if metric is None else self._rank(metric, identity, dict(sample.params))
         if operator in self._operators:

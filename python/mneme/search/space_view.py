@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
@@ -18,7 +19,7 @@ from mneme.search.configurations import configuration_from_params
 from mneme.search.params import BaseParam, plain_value, sample_optuna_param, sample_random_param
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from optuna.study import Study
     from optuna.trial import Trial
@@ -45,7 +46,7 @@ _MAX_ATTEMPTS = 1000
 _CONSTRAINED_SAMPLERS = frozenset(("TPESampler", "NSGAIISampler", "NSGAIIISampler", "GPSampler"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Sample:
     """A member of a search space."""
 
@@ -54,6 +55,11 @@ class Sample:
 
     config: ExperimentConfiguration
     """The configuration for these values."""
+
+    @cached_property
+    def key(self) -> Hashable:
+        """The key of the configuration, which must not change from then on."""
+        return self.config.key()
 
 
 def is_search_space(candidate: object) -> bool:

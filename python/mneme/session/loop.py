@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme.errors import BackendUnavailable, MnemeError
-from mneme.interrupts import interrupts_wait
+from mneme.interrupts import interrupts_wait, interrupts_wait_often
 from mneme.measure.interpreter_settings import rare_collections
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.session.events import Progress
@@ -201,7 +201,7 @@ class SearchLoop:
         An interrupt is raised; finished trials are stored. Call it again to continue, unless it
         `is_stuck`.
         """
-        with rare_collections():
+        with rare_collections(), interrupts_wait_often():
             return self._run(trials, timeout)
 
     def _run(self, trials: int | None, timeout: float | None) -> str:
@@ -248,7 +248,7 @@ class SearchLoop:
         """Store results that came while something else ended the search, without reporting them."""
         while not self._finished.empty():
             candidate, future = self._finished.get()
-            if self._in_flight.pop(candidate.config.key(), None) is None:
+            if self._in_flight.pop(candidate.key, None) is None:
                 continue
             done = self._completed(candidate, future)
             if done.status != "internal_error":
@@ -284,7 +284,7 @@ class SearchLoop:
 
     def _follow(self, candidate: Candidate) -> bool:
         """Start a configuration; return whether it waits for a running one instead."""
-        key = candidate.config.key()
+        key = candidate.key
         if key in self._in_flight:
             self._following.setdefault(key, []).append(candidate)
             return True
@@ -292,7 +292,7 @@ class SearchLoop:
         return False
 
     def _start(self, candidate: Candidate) -> None:
-        key = candidate.config.key()
+        key = candidate.key
         known = self._known.get(key)
         if known is not None:
             self._repeat(candidate, known)
@@ -306,12 +306,19 @@ class SearchLoop:
         future = submit(
             self._executor,
             candidate.config,
-            measuring=replace(self._measuring, stop_above_ns=self._threshold()),
+            measuring=self._measuring_now(),
             iterations=self._iterations,
         )
         self._in_flight[key] = candidate
         self._since[key] = time.monotonic()
         future.add_done_callback(lambda done: self._finished.put((candidate, done)))
+
+    def _measuring_now(self) -> Measuring:
+        """Return how the next configuration is measured."""
+        threshold = self._threshold()
+        if self._measuring.stop_above_ns != threshold:
+            self._measuring = replace(self._measuring, stop_above_ns=threshold)
+        return self._measuring
 
     def _repeat(self, candidate: Candidate, known: CompletedCandidate) -> None:
         self._repeated_in_a_row += 1
@@ -350,7 +357,7 @@ class SearchLoop:
                 return
 
     def _finish(self, candidate: Candidate, future: Future) -> None:
-        key = candidate.config.key()
+        key = candidate.key
         self._in_flight.pop(key, None)
         self._longest = max(self._longest, time.monotonic() - self._since.pop(key))
         best = self.progress.best
@@ -373,7 +380,7 @@ class SearchLoop:
         self._on_done(done)
         self._search.tell(done)
         self.progress.done_now += 1
-        for candidate in self._following.pop(done.candidate.config.key(), ()):
+        for candidate in self._following.pop(done.candidate.key, ()):
             self.progress.repeated += 1
             self._search.tell(replace(done, candidate=candidate), is_repeated=True)
         self._lost_in_a_row = self._lost_in_a_row + 1 if done.status == "internal_error" else 0
@@ -387,7 +394,7 @@ class SearchLoop:
             self.errors.append(done.result.error or done.status)
 
     def _count(self, done: CompletedCandidate) -> None:
-        self._known[done.candidate.config.key()] = done
+        self._known[done.candidate.key] = done
         self.completed.append(done)
         self.progress.done += 1
         self.progress.reused += bool(getattr(done.result, "reused", False))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
 __all__ = [
     "FAILURES",
@@ -92,6 +93,11 @@ class Candidate:
     def __post_init__(self) -> None:
         """Hash the configuration."""
         self.config_hash = self.config_hash or self.config.hash()
+
+    @cached_property
+    def key(self) -> Hashable:
+        """The key of the configuration, which does not change."""
+        return self.config.key()
 
 
 @dataclass(kw_only=True)
