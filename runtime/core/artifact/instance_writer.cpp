@@ -20,7 +20,7 @@ namespace {
 
 constexpr unsigned kMaxGenerations = 10000;
 /// Published together at most: two descriptors each, and what a kill can cost beside the queue.
-constexpr size_t kMaxWritten = 64;
+constexpr size_t kMaxWritten = 32;
 constexpr uint64_t kMaxWrittenBytes = 256ull << 20;
 constexpr std::chrono::seconds kMaxUnpublished{1};
 
