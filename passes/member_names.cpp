@@ -1,6 +1,7 @@
 #include "passes/member_names.h"
 
 #include <llvm/BinaryFormat/Dwarf.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
 
@@ -67,13 +68,28 @@ std::string pathTo(const llvm::DIType* type, uint64_t offset, std::string path, 
   return "";
 }
 
+/// Returns "[1][0]" for the third element of an array of axes; "[2]" where they are unknown.
+std::string subscripts(const llvm::DICompositeType& array, uint64_t index) {
+  const llvm::DINodeArray axes = array.getElements();
+  std::string text;
+  for (unsigned at = axes.size(); at-- > 1;) {
+    const auto* axis = llvm::dyn_cast_or_null<llvm::DISubrange>(axes[at]);
+    const auto* extent =
+        axis ? llvm::dyn_cast_if_present<llvm::ConstantInt*>(axis->getCount()) : nullptr;
+    if (!extent || extent->getSExtValue() <= 0)
+      break; // the axes before it stay together
+    text = '[' + std::to_string(index % extent->getZExtValue()) + ']' + text;
+    index /= extent->getZExtValue();
+  }
+  return '[' + std::to_string(index) + ']' + text;
+}
+
 std::string elementPath(const llvm::DICompositeType& array, uint64_t offset, std::string path,
                         unsigned depth) {
   const llvm::DIType* element = plain(array.getBaseType());
   if (!element || bytesOf(*element) == 0)
     return "";
-  const uint64_t index = offset / bytesOf(*element); // of all axes together
-  path += '[' + std::to_string(index) + ']';
+  path += subscripts(array, offset / bytesOf(*element));
   return pathTo(element, offset % bytesOf(*element), std::move(path), depth + 1);
 }
 

@@ -16,6 +16,8 @@ using llvm::json::Array;
 using llvm::json::Object;
 
 constexpr size_t kMostFields = 256;
+/// More than arguments of kernels have bytes.
+constexpr size_t kMostLeaves = 1 << 15;
 
 /// A member of a structure that has no members itself.
 struct Field {
@@ -25,6 +27,10 @@ struct Field {
   bool isRead = false;
   bool isValue = false;   ///< some load reads exactly this member
   bool isOneValue = true; ///< no load reads it in parts or together with others
+  bool isSeveral = false; ///< elements of an array
+
+  uint64_t end() const { return offset + sizeBytes; }
+  bool isReadAlone() const { return isValue && isOneValue; }
 };
 
 using Fields = llvm::SmallVector<Field>;
@@ -35,7 +41,7 @@ bool isUnion(const llvm::StructType& type) {
 }
 
 void addFields(llvm::Type* type, uint64_t offset, const llvm::DataLayout& layout, Fields& fields) {
-  if (fields.size() > kMostFields)
+  if (fields.size() > kMostLeaves)
     return;
   const uint64_t size = layout.getTypeAllocSize(type).getFixedValue();
   auto* structure = llvm::dyn_cast<llvm::StructType>(type);
@@ -46,7 +52,7 @@ void addFields(llvm::Type* type, uint64_t offset, const llvm::DataLayout& layout
                 offset + members->getElementOffset(index).getFixedValue(), layout, fields);
   } else if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type)) {
     const uint64_t stride = layout.getTypeAllocSize(array->getElementType()).getFixedValue();
-    for (uint64_t index = 0; index < array->getNumElements() && fields.size() <= kMostFields;
+    for (uint64_t index = 0; index < array->getNumElements() && fields.size() <= kMostLeaves;
          ++index)
       addFields(array->getElementType(), offset + index * stride, layout, fields);
   } else if (structure) {
@@ -60,16 +66,17 @@ void addFields(llvm::Type* type, uint64_t offset, const llvm::DataLayout& layout
 Fields fieldsOf(llvm::Type* type, const llvm::DataLayout& layout) {
   Fields fields;
   addFields(type, 0, layout, fields);
-  if (fields.size() > kMostFields)
+  if (fields.size() > kMostLeaves)
     fields.assign({{0, layout.getTypeAllocSize(type).getFixedValue(), nullptr}});
   return fields;
 }
 
 template <typename Visit>
 void forEachIn(Fields& fields, uint64_t offset, uint64_t sizeBytes, const Visit& visit) {
-  for (Field& field : fields)
-    if (field.offset < offset + sizeBytes && offset < field.offset + field.sizeBytes)
-      visit(field);
+  auto* field =
+      llvm::partition_point(fields, [&](const Field& one) { return one.end() <= offset; });
+  for (; field != fields.end() && field->offset < offset + sizeBytes; ++field)
+    visit(*field);
 }
 
 /// Notes a read. Its type replaces the declared one, which is arbitrary in a union, and an integer
@@ -101,11 +108,33 @@ void noteReads(const ir::StructReads& reads, const llvm::DataLayout& layout, Fie
   }
 }
 
+/// Puts together what is read of large arrays: neighbours of one type that no load reads alone.
+Fields withoutMultitudes(Fields fields) {
+  llvm::erase_if(fields, [](const Field& field) { return !field.isRead; });
+  if (fields.size() <= kMostFields)
+    return fields;
+  Fields few;
+  llvm::Type* type = nullptr; // of the elements that the last of them holds
+  for (const Field& field : fields) {
+    const bool isNext = !few.empty() && few.back().end() == field.offset && type == field.type;
+    const bool isElement = !field.isReadAlone() && (!field.type || !field.type->isPointerTy());
+    if (isElement && isNext && !few.back().isReadAlone()) {
+      few.back().sizeBytes += field.sizeBytes;
+      few.back().type = nullptr;
+      few.back().isSeveral = true;
+    } else {
+      few.push_back(field);
+    }
+    type = field.type;
+  }
+  if (few.size() > kMostFields)
+    few.assign({{few.front().offset, few.back().end() - few.front().offset, nullptr, true}});
+  return few;
+}
+
 Array describe(const Fields& fields, const MemberNames& names) {
   Array result;
   for (const Field& field : fields) {
-    if (!field.isRead)
-      continue;
     const ArgKind kind = field.type ? kindOf(field.type) : ArgKind::Unknown;
     const bool isScalar =
         kind == ArgKind::Pointer || kind == ArgKind::Integer || kind == ArgKind::Float;
@@ -115,8 +144,12 @@ Array describe(const Fields& fields, const MemberNames& names) {
                      {"type", isScalar ? typeName(field.type) : "bytes"},
                      {"specializable", isScalar && field.isValue && field.isOneValue &&
                                            isSpecializable(field.type)}};
-    if (std::string name = names.at(field.offset); !name.empty())
-      described["name"] = std::move(name);
+    const std::string whole = names.at(field.offset);
+    llvm::StringRef name = whole;
+    if (field.isSeveral)
+      name.consume_back("[0]");
+    if (!name.empty())
+      described["name"] = name.str();
     result.push_back(std::move(described));
   }
   return result;
@@ -138,7 +171,7 @@ llvm::SmallVector<std::optional<Array>> describeFields(const Closure& closure) {
             noteReads(ir::readsOfStruct(argument), copy.getDataLayout(), fields);
             const size_t index = argument.getArgNo();
             result[index] = describe(
-                fields,
+                withoutMultitudes(std::move(fields)),
                 MemberNames(index < closure.argTypes.size() ? closure.argTypes[index] : nullptr));
           }
         return std::string();
