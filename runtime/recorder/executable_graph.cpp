@@ -5,6 +5,7 @@
 
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/last_error.h"
+#include "runtime/recorder/graph_bodies.h"
 
 namespace mneme::record {
 namespace {
@@ -157,15 +158,19 @@ const void* functionOf(const GraphFunctions& functions, void* node, const IsKnow
   return function;
 }
 
+/// Those of the graph, and those of bodies in it.
 void addFunctions(const GraphFunctions& functions, void* graph, const IsKnown& isKnown,
-                  std::vector<const void*>& kernels) {
+                  std::vector<const void*>& kernels, std::vector<const void*>& inBodies) {
   for (void* node : nodesOf(functions, graph)) {
     const int kind = kindOf(functions, node);
     void* child = nullptr;
     if (kind == static_cast<int>(NodeKind::Kernel))
       kernels.push_back(functionOf(functions, node, isKnown));
     else if (kind == static_cast<int>(NodeKind::Child) && functions.childGraph(node, &child) == 0)
-      addFunctions(functions, child, isKnown, kernels);
+      addFunctions(functions, child, isKnown, kernels, inBodies);
+    else if (kind == static_cast<int>(NodeKind::Conditional))
+      for (void* body : bodiesOf(node))
+        addFunctions(functions, body, isKnown, inBodies, inBodies);
   }
 }
 
@@ -348,8 +353,8 @@ ExecutableGraph::ExecutableGraph(void* graph, unsigned long long flags,
                                  const char* whyNot)
     : functions_(functions), flags_(flags & kUseNodePriority) {
   const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
-  addFunctions(functions, graph, isKnown, unreadable_);
-  if (std::ranges::none_of(unreadable_, isKnown))
+  addFunctions(functions, graph, isKnown, unreadable_, inBodies_);
+  if (std::ranges::none_of(unreadable_, isKnown) && std::ranges::none_of(inBodies_, isKnown))
     whyNot_ = kForeign;
   else if (flags & kDeviceLaunch)
     whyNot_ = "kernels may launch it";

@@ -109,6 +109,8 @@ public:
   std::vector<SequenceNode> sequence() const;
   /// Returns the kernels' functions in the other case.
   const std::vector<const void*>& unreadable() const noexcept { return unreadable_; }
+  /// Returns those of kernels in bodies of conditional nodes.
+  const std::vector<const void*>& inBodies() const noexcept { return inBodies_; }
   /// Calls `change` with the copy of a node of the program's. A status other than 0, or an unknown
   /// node, ends the recording of this graph's kernels.
   void changeNode(void* original, const std::function<int(void* node)>& change);
@@ -137,7 +139,7 @@ private:
   const GraphFunctions& functions_;
   const char* whyNot_ = nullptr;
   bool isPaired_ = true; ///< whether it is certain which node the program means
-  std::vector<const void*> unreadable_;
+  std::vector<const void*> unreadable_, inBodies_;
   unsigned long long flags_;
   std::unique_ptr<GraphBody> body_;
   std::unordered_map<void*, GraphNode*> byOriginal_;

@@ -6,6 +6,7 @@
 #include "runtime/core/base/last_error.h"
 #include "runtime/core/base/sentence.h"
 #include "runtime/recorder/graph_blocks.h"
+#include "runtime/recorder/graph_bodies.h"
 #include "runtime/recorder/loaded_symbols.h"
 #include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/own_references.h"
@@ -153,7 +154,8 @@ int serveAllocNode(const NewNode& place, AllocParams* params, const GraphFunctio
   const CallGuard guard;
   return served(guard, next, [&](Session& session, GraphBlocks& blocks) -> std::optional<int> {
     const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
-    if (!place.node || !params || (place.count > 0 && !place.after) ||
+    // Vendors refuse such nodes in bodies of conditional nodes.
+    if (!place.node || !params || (place.count > 0 && !place.after) || isBody(place.graph) ||
         !mayHold(session, *params, functions))
       return std::nullopt;
     const auto block = take(blocks, place, *params, functions);

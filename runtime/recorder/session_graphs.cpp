@@ -15,6 +15,8 @@ namespace mneme::record {
 namespace {
 
 constexpr const char* kGraph = "a graph was launched whose kernels are not recorded: ";
+constexpr const char* kInBody =
+    "it runs in the body of a conditional node of a graph, and is not recorded there";
 constexpr const char* kElsewhere =
     "was not recorded: it runs on another device than the stream that its graph is launched in";
 
@@ -90,6 +92,11 @@ bool Session::isUnrecordable(const ExecutableGraph& graph) {
     isNamed |= countUnrecorded(function);
   for (const GraphNode* node : graph.kernels())
     isNamed |= countUnrecorded(node->kernel.node.function);
+  for (const void* function : graph.inBodies()) {
+    const auto info = findKernel(function).info;
+    if (!info || !info->blob || info->isWanted)
+      noteKernelOnce(!info ? kNotBuilt : info->blob ? kInBody : whyUnreadable(*info), function);
+  }
   if (isNamed)
     noteOnce((std::string(kGraph) + graph.whyNot()).c_str(), &graph);
   return true;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -44,6 +45,18 @@ def test_a_kept_graph_replays_as_a_whole(tmp_path: Path) -> None:
     assert "verified: exact" in done.stderr
 
 
+@pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has no conditional nodes")
+def test_kernels_in_bodies_of_conditional_nodes_are_named_one_by_one(tmp_path: Path) -> None:
+    said = record("", tmp_path, program=PROGRAM.with_name("graph_conditions"))
+    assert "a graph was launched whose kernels are not recorded: it has conditional nodes" in said
+    for kernel in ("inside(int*, int)", "deeper(int*, int)"):
+        assert f"kernel '{kernel}': it runs in the body of a conditional node of a graph" in said
+    assert graph_cases.launch_counts(tmp_path) == {graph_cases.STEP: 5}
+
+
+@pytest.mark.skipif(
+    not support.IS_GPU or not shutil.which("nvcc"), reason="nvcc leaves code for GPUs only"
+)
 def test_memory_of_graphs_in_a_program_of_nvcc(tmp_path: Path) -> None:
     program = tmp_path / "program"
     apps = SOURCES / "tests" / "apps" / "gpu_record"

@@ -1,4 +1,7 @@
-// Room recorder: nodes of CUDA's graphs that allocate and free memory.
+// Room recorder: nodes of CUDA's graphs that allocate and free memory, and those with bodies.
+#include <exception>
+
+#include "runtime/recorder/graph_bodies.h"
 #include "runtime/recorder/interpose/alike.h"
 #include "runtime/recorder/interpose/cuda_graph_functions.h"
 #include "runtime/recorder/recorder_exported.h"
@@ -22,8 +25,25 @@ struct NodeParams {
       void* graph;
       int ownership;
     } child;
+    struct {
+      unsigned long long handle;
+      int type;
+      unsigned size;
+      void** bodies; ///< out
+    } conditional;
   };
 };
+
+int watchConditional(const NewNode& place, const NodeParams& params, const Next& next) {
+  const int status = next();
+  const auto& made = params.conditional;
+  if (status == 0 && place.node && made.bodies)
+    try {
+      noteBodies(*place.node, {made.bodies, made.size});
+    } catch (const std::exception&) { // no memory: kernels in the bodies are not named
+    }
+  return status;
+}
 
 /// Adds a node of any type; `next` does for others.
 int addNode(const NewNode& place, const void* edges, void* params, const GraphFunctions& functions,
@@ -35,6 +55,8 @@ int addNode(const NewNode& place, const void* edges, void* params, const GraphFu
   if (node->type == static_cast<int>(NodeKind::Child))
     return node->child.ownership == kMoved ? watchGraphMove(node->child.graph, place.graph, next)
                                            : refuseGraphMemory(node->child.graph, next);
+  if (node->type == static_cast<int>(NodeKind::Conditional))
+    return watchConditional(place, *node, next);
   if (edges)
     return next();
   if (node->type == static_cast<int>(NodeKind::Alloc))

@@ -1,4 +1,5 @@
 #include "runtime/recorder/executable_graph.h"
+#include "runtime/recorder/graph_bodies.h"
 
 #include <doctest/doctest.h>
 
@@ -145,6 +146,18 @@ TEST_CASE("graphs that cannot be launched in parts say why, and tell their kerne
   special->kind = kConditional;
   CHECK(std::string(ExecutableGraph(&graph, 0, fake::functions(), any).whyNot()) ==
         "it has conditional nodes");
+  CHECK(ExecutableGraph(&graph, 0, fake::functions(), any).inBodies().empty());
+  fake::Graph body, deeper;
+  auto* more = body.add(3, {body.add(2)}, kConditional);
+  deeper.add(4);
+  void* const bodies[] = {&body};
+  void* const deeperBodies[] = {&deeper};
+  noteBodies(special, bodies);
+  noteBodies(more, deeperBodies);
+  CHECK(isBody(&deeper));
+  CHECK(!isBody(&graph));
+  CHECK(ExecutableGraph(&graph, 0, fake::functions(), any).unreadable().size() == 1);
+  CHECK(ExecutableGraph(&graph, 0, fake::functions(), any).inBodies().size() == 2);
   special->kind = kCopy;
   CHECK(std::string(ExecutableGraph(&graph, kDeviceLaunch, fake::functions(), any).whyNot()) ==
         "kernels may launch it");
