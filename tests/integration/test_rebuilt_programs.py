@@ -53,6 +53,11 @@ def tuned(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def codes(program: Path) -> set[tuple[str, str]]:
+    kernels = [kernel for group in embedded_kernels([program]).values() for kernel in group]
+    return {(kernel.static_hash, kernel.code_hash) for kernel in kernels}
+
+
 def run(program: Path, tuned: Path | None = None) -> Finished:
     environment = {} if tuned is None else {
         "PROTEUS_TUNED_KERNELS": str(tuned), "PROTEUS_TRACE_OUTPUT": "cache-stats",
@@ -112,12 +117,15 @@ def test_a_moved_file_is_the_same_code(tuned: Path, tmp_path: Path) -> None:
 def test_flags_that_change_the_code(
     program: Path, tmp_path: Path, options: list[str], is_same: bool
 ) -> None:
-    def codes(one: Path) -> set[tuple[str, str]]:
-        kernels = [kernel for group in embedded_kernels([one]).values() for kernel in group]
-        return {(kernel.static_hash, kernel.code_hash) for kernel in kernels}
-
     first, other = codes(program), codes(build(tmp_path, *options))
     assert (first == other) if is_same else not first & other
+
+
+def test_a_level_without_unrolling_changes_kernels_with_loops(
+    program: Path, tmp_path: Path
+) -> None:
+    first, other = codes(program), codes(build(tmp_path, "-O1"))
+    assert len(first & other) == 2  # of three
 
 
 def test_a_check_knows_kernels_by_their_code(tuned: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.arguments import ArgKind, constant_paths
 from mneme.deploy.compile import compile_variants
 from mneme.deploy.tuned_file import read_tuned_file
-from mneme.kernel_names import KernelName
+from mneme.kernel_names import KernelName, short_name
 from mneme.programs.elf import read_elf
 from mneme.programs.kernels import EmbeddedKernel, embedded_kernels
 from mneme.programs.needed import with_libraries
@@ -120,7 +120,7 @@ def _check(
         status = MATCHES
         reason = f"{_variants_text(kernel)}; " + (f"code {wanted}" if wanted else "any code")
         if matching[0].kernel_name != name:
-            reason += f"; in this build it is '{matching[0].demangled_name}'"
+            reason += f"; in this build it is {short_name(matching[0].demangled_name)}"
     elif candidates:
         status = STALE
         reason = (
