@@ -113,6 +113,21 @@ def test_the_last_items_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     held.close()
 
 
+@pytest.mark.parametrize(("processes", "seconds"), [(4, 0.001), (256, 1 / 130)])
+def test_tasks_that_are_not_whole_come_no_faster_than_a_scheduler_takes_them(
+    monkeypatch: pytest.MonkeyPatch, processes: int, seconds: float
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(batches.time, "sleep", slept.append)
+    sent: queue.Queue[list[int]] = queue.Queue()
+    held = Batches[int](sent.put, processes)
+    monkeypatch.setattr(held, "_size_now", lambda: 8)
+    held.add(1)
+    assert sent.get(timeout=30) == [1]
+    held.close()
+    assert slept == [seconds]
+
+
 def test_the_last_items_of_many_processes_go_in_quarters(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
     sent: queue.Queue[list[int]] = queue.Queue()

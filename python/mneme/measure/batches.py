@@ -177,7 +177,10 @@ class Batches(Generic[Item]):
                     return
                 is_whole = len(self._waiting) >= self._size_now()
             if self._whole == 1 and not is_whole:
-                time.sleep(_GATHER_SECONDS)
+                # Where the process that searches is too slow for many, tasks of a few items each
+                # would make it slower still.
+                is_many = self._processes >= _MANY
+                time.sleep(1 / _TASKS_A_SECOND if is_many else _GATHER_SECONDS)
             with self._changed:
                 most = self._size_now()
                 taken, self._waiting = self._waiting[:most], self._waiting[most:]
