@@ -137,16 +137,12 @@ def geometric_mean(kernels: Sequence[Sequence[float]]) -> GeometricMean | None:
 
     def medians(one: list[float]) -> list[float]:
         if min(one) == max(one):
-            return one[:1]
+            return one[:1] * count
         return [_median(draw.choices(one, k=len(one))) for _ in range(count)]
 
-    pools = [medians(one) for one in logs]
-
-    def redrawn() -> float:
-        drawn = draw.choices(pools, k=len(pools))
-        return statistics.fmean([pool[int(draw.random() * len(pool))] for pool in drawn])
-
-    means = sorted(redrawn() for _ in range(_RESAMPLES))
+    # As many of each kernel: drawing one of all is drawing a kernel, and then one of its medians.
+    pool = [median for one in logs for median in medians(one)]
+    means = sorted(statistics.fmean(draw.choices(pool, k=len(logs))) for _ in range(_RESAMPLES))
     edge = round(_RESAMPLES * (1 - _LEVEL) / 2)
     return GeometricMean(
         ratio=math.exp(statistics.fmean(_median(one) for one in logs)),
