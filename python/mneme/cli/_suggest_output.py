@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mneme.cli import _console
+from mneme.kernel_names import names_in_tables
 from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 from mneme.optimize.changes import changes_between
 from mneme.option import flag_of
@@ -43,7 +44,7 @@ class Told:
 
 def show(told: Told) -> None:
     """Print it for users."""
-    name = told.record.demangled_name
+    (name,) = names_in_tables([told.record.demangled_name])
     if not told.helped:
         _console.say(_nothing(told))
         return
@@ -160,11 +161,12 @@ def _about(match: Match) -> str:
     place = f"on {entry.arch or entry.family}, {entry.date[:10]}, {entry.trials} trials"
     if match.is_same:
         return f"this kernel {place}"
-    return f"{entry.demangled}, {100 * match.similarity:.0f} % alike, {place}"
+    (name,) = names_in_tables([entry.demangled])
+    return f"{name}, {100 * match.similarity:.0f} % alike, {place}"
 
 
 def _nothing(told: Told) -> str:
-    name = told.record.demangled_name
+    (name,) = names_in_tables([told.record.demangled_name])
     if not told.in_vain:
         return f"nothing is known of {name} or kernels like it; 'mneme tune' finds out"
     last = told.in_vain[0].entry

@@ -296,7 +296,8 @@ def _marked_text(kernel: EmbeddedKernel) -> str:
 
 def _show(told: Explanation, options: ExplainOptions) -> None:
     kernel = told.kernel
-    _console.print_line(f"{kernel.demangled_name}, compiled for {told.target} with {told.passes}")
+    (name,) = names_in_tables([kernel.demangled_name])
+    _console.print_line(f"{name}, compiled for {told.target} with {told.passes}")
     if kernel.place is not None:
         _console.print_line(f"at {kernel.place}")
     columns = ("constant", "marked", "value", "folds")
