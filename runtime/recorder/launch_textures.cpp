@@ -76,18 +76,22 @@ std::string LaunchTextures::take(const std::vector<LiveTextures::Object>& object
 
 size_t LaunchTextures::takeIfSmall(const std::vector<LiveTextures::Object>& objects, size_t most) {
   uint64_t bytesLeft = kSmallBytes;
-  size_t count = 0;
+  size_t left = 0, count = 0;
   for (const LiveTextures::Object& one : objects)
     try {
       if (count == most)
-        break;
+        throw Error(ErrorCode::Unsupported, "there are too many");
+      const TextureAccess::Found found = access_->describe(one);
+      if (!found.object.isArray() && !memory_.isInAllocation(found.object.memory))
+        continue; // its memory was freed: nothing can read it
       take(one, bytesLeft);
       ++count;
       if (taken_.back().ownsMemory)
         bytesLeft -= taken_.back().found.object.memoryBytes;
-    } catch (const std::exception&) { // counted by the caller
+    } catch (const std::exception&) {
+      ++left;
     }
-  return objects.size() - count;
+  return left;
 }
 
 void LaunchTextures::fetch() {

@@ -45,6 +45,8 @@ public:
                     .isSurface = wanted.isSurface,
                     .memoryBytes = handle == 8 ? kLarge : 64,
                     .array = {.width = 64, .format = 1, .channels = 1}};
+    if (handle == 7) // of memory that was freed
+      found.object.source = TextureSource::Linear;
     found.array = reinterpret_cast<const void*>(0x1000 + handle / 10);
     return found;
   }
@@ -151,7 +153,7 @@ TEST_CASE("objects that a launch hardly sees are recorded one by one, if they ar
   Memory memory(onHost(256 << 20));
   const FakeAccess access;
   LaunchTextures textures(memory, &access, 0);
-  CHECK(textures.takeIfSmall(objects({11, 9, 8, 25}), 5) == 2);
+  CHECK(textures.takeIfSmall(objects({11, 9, 8, 7, 25}), 5) == 2);
   CHECK(textures.descriptions().size() == 2);
   CHECK(textures.takeIfSmall(objects({31, 41, 51}), 2) == 1);
 }
