@@ -40,7 +40,8 @@ LoadedContent contentBy(Session& session, const Read& read,
   LoadedContent content;
   try {
     const auto& image = read();
-    content.image = embed::withJitOptions(embed::copyImage(image), options);
+    content.image = embed::withJitOptions(embed::copyImage(image), options,
+                                          options.empty() ? "" : session.backend().architecture());
     embed::BlobSet blobs = embed::readDeviceImage(image);
     // Code objects that mneme made hold the IR of their own instructions, not the program's.
     std::erase_if(blobs.kernels, [](const auto& item) { return item.second->staticHash == 0; });

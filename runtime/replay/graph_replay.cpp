@@ -29,8 +29,10 @@ public:
       steps_.push_back(std::make_unique<OpenStep>(step));
     device_ = device::openDevice(device);
     result.device = device_->description().id;
-    for (const auto& step : steps_)
+    for (const auto& step : steps_) {
       checkRunsOn(step->record, device_->description());
+      device_->raiseLimits(step->instance.limits);
+    }
     OpenStep& first = *steps_.front();
     image_ = std::make_unique<MemoryImage>(*device_, first.record, first.prologue,
                                            steps_.back()->epilogue, UINT64_MAX);

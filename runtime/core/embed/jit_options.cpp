@@ -8,11 +8,15 @@
 #include <new>
 #include <span>
 
+#include "runtime/core/base/error.h"
+#include "runtime/core/embed/device_code.h"
+
 namespace mneme::embed {
 namespace {
 
 constexpr std::string_view kMark = "// options of the driver's compiler:";
 constexpr size_t kLongestLine = 1024;
+constexpr uint64_t kMostBytes = uint64_t{256} << 20; ///< of expanded code
 
 /// CUDA's CUjit_option for: limit of registers, threads of a block, level, target, debug
 /// information, cache mode, another compiler for old devices, fast compilation,
@@ -29,6 +33,16 @@ std::string lineOf(const std::vector<JitOption>& options) {
   return text + "\n";
 }
 
+/// The PTX that a driver chooses of a fat binary; the fat binary if it chooses machine code.
+CodeImage ptxIn(const CodeImage& fatBinary, std::string_view architecture) {
+  try {
+    CodeImage member = copyImage(memberFor(*fatBinary.bytes, architecture, kMostBytes));
+    return member.form == "ptx" ? member : fatBinary;
+  } catch (const Error&) { // it has neither for this GPU
+    return fatBinary;
+  }
+}
+
 } // namespace
 
 std::vector<JitOption> jitOptionsOf(const GivenOptions& given) noexcept try {
@@ -43,8 +57,13 @@ std::vector<JitOption> jitOptionsOf(const GivenOptions& given) noexcept try {
   return {};
 }
 
-CodeImage withJitOptions(CodeImage image, const std::vector<JitOption>& options) {
-  if (image.form != "ptx" || options.empty())
+CodeImage withJitOptions(CodeImage image, const std::vector<JitOption>& options,
+                         std::string_view architecture) {
+  if (options.empty())
+    return image;
+  if (image.form == "fatbin")
+    image = ptxIn(image, architecture);
+  if (image.form != "ptx")
     return image;
   const std::string text = lineOf(options);
   const auto line = std::as_bytes(std::span(text));

@@ -27,8 +27,11 @@ struct GivenOptions {
 /// it is other code than the file has then.
 std::vector<JitOption> jitOptionsOf(const GivenOptions& given) noexcept;
 
-/// Returns PTX with a line of its options; other images, and those without options, as they are.
-CodeImage withJitOptions(CodeImage image, const std::vector<JitOption>& options);
+/// Returns PTX with a line of its options, also of a fat binary whose PTX the driver compiles on a
+/// GPU of an architecture ("sm_90"). Other images, and those without options, are returned as they
+/// are.
+CodeImage withJitOptions(CodeImage image, const std::vector<JitOption>& options,
+                         std::string_view architecture);
 
 /// Returns what such a line says; nothing for other code.
 std::vector<JitOption> jitOptionsIn(std::string_view ptx);

@@ -93,6 +93,12 @@ void LoadedEngine::add(void* module, Scope scope, Read read, bool isReadNow) noe
   }
 }
 
+/// As the recorder has it.
+embed::CodeImage LoadedEngine::withOptions(embed::CodeImage image, const JitOptions& options) {
+  return embed::withJitOptions(std::move(image), options,
+                               options.empty() ? "" : targetOf(driver_.currentDevice()));
+}
+
 /// What is built in stays where it is, and is read when a kernel of a known name is launched.
 /// Programs may free other code at once.
 void LoadedEngine::moduleLoaded(void* module, const void* image, Scope scope,
@@ -110,8 +116,8 @@ void LoadedEngine::moduleLoaded(void* module, const void* image, Scope scope,
   else
     add(
         module, scope,
-        [image, options] {
-          return embed::withJitOptions(embed::copyImage(embed::imageInMemory(image)), options);
+        [this, image, options] {
+          return withOptions(embed::copyImage(embed::imageInMemory(image)), options);
         },
         !loaded::staysInPlace(image));
 }
@@ -121,9 +127,9 @@ void LoadedEngine::moduleLoadedFrom(void* module, const char* path, Scope scope,
   if (isOff_.load(std::memory_order_relaxed))
     return;
   moduleUnloaded(module);
-  const auto read = [path, &options] { // now
+  const auto read = [this, path, &options] { // now
     const std::vector<std::byte> file = apart([&] { return readFile(path); });
-    return embed::withJitOptions(embed::copyImage(file), options);
+    return withOptions(embed::copyImage(file), options);
   };
   if (path)
     add(module, scope, read, true);

@@ -109,6 +109,7 @@ private:
   void trace(const Kernel& kernel, const DriverLaunch& launch, int device,
              const tuned::Choice& choice, const std::optional<TunedLaunch>& chosen) noexcept;
   std::string targetOf(int device);
+  embed::CodeImage withOptions(embed::CodeImage image, const JitOptions& options);
   void warn(const std::string& kernel, const std::string& why) const noexcept;
   void forget() noexcept;
 

@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "runtime/core/base/file.h"
 #include "runtime/core/embed/containers.h"
+#include "runtime/core/embed/device_code.h"
 
 namespace mneme::embed::test {
 namespace {
@@ -24,7 +26,7 @@ TEST_CASE("options that change code stand in the first line of PTX") {
                     place(4096), place(1),      place(1)};
   const std::vector<JitOption> options = jitOptionsOf({numbers, values, 6});
   CHECK(options == std::vector<JitOption>{{0, 24}, {7, 1}}); // no logs; the last of two counts
-  const CodeImage plain = imageOf(kPtx), image = withJitOptions(plain, options);
+  const CodeImage plain = imageOf(kPtx), image = withJitOptions(plain, options, "");
   CHECK(image.form == "ptx");
   CHECK(image.contentHash != plain.contentHash);
   const std::string text(reinterpret_cast<const char*>(image.bytes->data()), image.bytes->size());
@@ -40,12 +42,24 @@ TEST_CASE("code without options, and other code, is as it was") {
   CHECK(jitOptionsOf({&log, &value, 1}).empty());
   CHECK(jitOptionsOf({nullptr, nullptr, 3}).empty());
   const CodeImage plain = imageOf(kPtx);
-  CHECK(withJitOptions(plain, {}).contentHash == plain.contentHash);
+  CHECK(withJitOptions(plain, {}, "").contentHash == plain.contentHash);
   CodeImage cubin = plain;
   cubin.form = "cubin";
-  CHECK(withJitOptions(cubin, {{0, 24}}).bytes == plain.bytes);
+  CHECK(withJitOptions(cubin, {{0, 24}}, "").bytes == plain.bytes);
   CHECK(jitOptionsAt(kPtx.c_str()).empty());
   CHECK(jitOptionsAt("").empty());
+}
+
+TEST_CASE("of a fat binary options belong to its PTX, where that is what is compiled") {
+  // Machine code for sm_75, and PTX for it and newer ones.
+  const CodeImage image = copyImage(readFile(IMAGES "/lz4.fatbin"));
+  const CodeImage compiled = withJitOptions(image, {{0, 24}}, "sm_90");
+  CHECK(compiled.form == "ptx");
+  CHECK(jitOptionsAt(compiled.bytes->data()) == std::vector<JitOption>{{0, 24}});
+  CHECK_FALSE(readCode(compiled, "sm_90").kernels.empty());
+  for (const char* target : {"sm_75", "sm_52", ""}) // its machine code; nothing; either
+    CHECK(withJitOptions(image, {{0, 24}}, target).contentHash == image.contentHash);
+  CHECK(withJitOptions(image, {}, "sm_90").contentHash == image.contentHash);
 }
 
 TEST_CASE("another limit of registers is that of the driver, too") {

@@ -52,7 +52,7 @@ struct FakeDriver final : LoadedDriver {
 std::string fileFor(const std::string& code, const std::string& how, uint64_t change = 0,
                     const LoadedEngine::JitOptions& options = {}) {
   const auto image =
-      embed::withJitOptions(embed::copyImage(embed::imageInMemory(code.c_str())), options);
+      embed::withJitOptions(embed::copyImage(embed::imageInMemory(code.c_str())), options, "");
   const std::string hash =
       toHex(combineHashes(image.contentHash, hash64(std::string("k"))) + change);
   return R"({"k": {"Mneme": {"Version": 3, "Variants": [{"CodeForm": "ptx", "StaticHash": ")" +
