@@ -20,6 +20,11 @@ std::vector<std::string> unrecordedReadsOf(const std::string& metadataJson) {
   return reads;
 }
 
+bool writesNothing(const std::string& metadataJson) {
+  const auto metadata = nlohmann::json::parse(metadataJson, nullptr, false);
+  return metadata.is_object() && metadata.value("writes_nothing", false);
+}
+
 std::string withUnrecordedReads(const std::string& optionsJson,
                                 const std::set<std::string>& reads) {
   auto options = nlohmann::json::parse(optionsJson, nullptr, false);

@@ -13,6 +13,9 @@ std::string optionsOf(const std::string& metadataJson);
 /// Returns "unrecorded_reads" of a blob's metadata: what its code reads that no recording contains.
 std::vector<std::string> unrecordedReadsOf(const std::string& metadataJson);
 
+/// Whether the metadata says that the code writes to no memory.
+bool writesNothing(const std::string& metadataJson);
+
 /// Returns `optionsJson` with these reads instead of its own.
 std::string withUnrecordedReads(const std::string& optionsJson, const std::set<std::string>& reads);
 

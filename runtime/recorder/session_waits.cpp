@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/recorder/metadata_options.h"
 #include "runtime/recorder/patience.h"
 #include "runtime/recorder/session.h"
 
@@ -19,6 +20,8 @@ using std::chrono::seconds;
 /// How long threads outside the gate are kept waiting for a device that was idle shortly before,
 /// and for the kernel itself, which may take its time.
 constexpr seconds kIdleForOthers{5}, kKernelForOthers{10};
+/// For a kernel that writes to no memory.
+constexpr seconds kPatienceWithIdle{1};
 /// A kernel may take so many times as long as the longest before it.
 constexpr uint64_t kTimesLongest = 10;
 /// For a device of which it is asked whether it still is, and can only be waited for.
@@ -168,7 +171,10 @@ bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, Device
                             artifact::Instance& instance, Alone& alone) {
   const uint64_t heapBefore = backend_.heapState();
   const uint64_t begin = nowNs();
-  const nanoseconds atMost = kernelPatience();
+  // What writes nothing has nothing to replay for, and takes long only where it waits.
+  const nanoseconds atMost = writesNothing(attempt.info->blob->metadataJson)
+                                 ? std::min<nanoseconds>(kernelPatience(), kPatienceWithIdle)
+                                 : kernelPatience();
   access.launchBegins(launch);
   std::optional<int> status = 0;
   alone.waiting(kKernelForOthers, atMost, [&](const Patience& patience) {

@@ -65,9 +65,12 @@ namespace {
 
 /// As the passes write it, of what is known.
 std::string metadataOf(const DeviceKernel* kernel) {
-  if (!kernel || kernel->unrecordedReads.empty())
-    return "{}";
-  return nlohmann::json{{"options", {{"unrecorded_reads", kernel->unrecordedReads}}}}.dump();
+  nlohmann::json metadata = nlohmann::json::object();
+  if (kernel && !kernel->unrecordedReads.empty())
+    metadata["options"] = {{"unrecorded_reads", kernel->unrecordedReads}};
+  if (kernel && kernel->writesNothing)
+    metadata["writes_nothing"] = true;
+  return metadata.dump();
 }
 
 } // namespace

@@ -35,6 +35,13 @@ constexpr std::array<uint16_t, 12> kTextureOperations = {0x160, 0x161, 0x163, 0x
 constexpr std::array<uint16_t, 5> kSurfaceOperations = {0x198, 0x199, 0x19c, 0x19d, 0x19f};
 /// Reads of special registers, whose number is in bits 72 to 79.
 constexpr std::array<uint16_t, 3> kRegisterOperations = {0x119, 0x005, 0x1c3};
+/// Loads and arithmetic with integers, votes, branches and barriers, of which loops that wait are
+/// made: no stores, atomics or calls. Of sm_75 to sm_120 as well.
+constexpr std::array<uint16_t, 46> kHarmlessOperations = {
+    0x002, 0x005, 0x006, 0x00c, 0x010, 0x011, 0x012, 0x016, 0x019, 0x01c, 0x024, 0x025,
+    0x027, 0x031, 0x035, 0x036, 0x082, 0x086, 0x08c, 0x090, 0x091, 0x092, 0x097, 0x099,
+    0x0a4, 0x0a5, 0x0b9, 0x0ca, 0x118, 0x119, 0x11a, 0x11d, 0x141, 0x145, 0x146, 0x147,
+    0x148, 0x14d, 0x15d, 0x180, 0x181, 0x182, 0x183, 0x18f, 0x1ac, 0x1c3};
 constexpr uint64_t kFirstClock = 0x50, kLastClock = 0x53, kMultiprocessor = 0x43;
 
 template <size_t Count>
@@ -59,6 +66,22 @@ void noteMachineCode(Bytes instructions, Reads& reads) {
         reads.insert(kMultiprocessors);
     }
   }
+}
+
+bool mayWrite(Bytes instructions) {
+  for (uint64_t at = 0; at + kInstructionBytes <= instructions.size(); at += kInstructionBytes)
+    if (!contains(kHarmlessOperations, *valueAt<uint64_t>(instructions, at) & kOperation))
+      return true;
+  return false;
+}
+
+bool mayWrite(std::string_view word) {
+  constexpr std::array<std::string_view, 16> kWriting = {
+      "st",       "atom",      "red",      "cp",      "call",
+      "sust",     "sured",     "stmatrix", "wmma",    "multimem",
+      "mbarrier", "tensormap", "discard",  "tcgen05", "clusterlaunchcontrol",
+      "brkpt"};
+  return std::ranges::find(kWriting, word) != kWriting.end();
 }
 
 void noteFunction(std::string_view name, Reads& reads) {

@@ -211,6 +211,8 @@ private:
       kernel.registers = found->second;
     kernel.staticSharedBytes = sharedBytesOf(name);
     kernel.unrecordedReads = readsOf(symbol);
+    kernel.writesNothing = architecture_ >= kKnownEncoding && find(".text." + name) &&
+                           !mayWrite(contentOf(".text." + name));
     kernel.name = std::move(name);
     return kernel;
   }

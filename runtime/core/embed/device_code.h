@@ -31,6 +31,8 @@ struct DeviceKernel {
   uint32_t maxThreads = 0; ///< in a block, by the kernel's launch bounds; 0: it has none
   /// What it reads that a recording does not hold: "clocks", "textures", "the device's heap"...
   std::set<std::string> unrecordedReads = {};
+  /// Its code has nothing that writes to memory: all it can do is wait.
+  bool writesNothing = false;
 };
 
 /// A variable that the code defines.

@@ -216,6 +216,7 @@ private:
       return; // declared only
     if (readBody(kernel.unrecordedReads))
       callers_.push_back(code_.kernels.size());
+    kernel.writesNothing = !bodyWrites_;
     code_.kernels.push_back(std::move(kernel));
   }
 
@@ -223,6 +224,7 @@ private:
   /// ("tex.1d") or be one of its own ("suld", ".b").
   bool readBody(Reads& reads) {
     bool calls = false;
+    bodyWrites_ = false;
     std::string_view previous;
     for (uint64_t depth = 1; depth > 0; previous = word_) {
       advance();
@@ -232,6 +234,8 @@ private:
       depth -= isAt('}') ? 1 : 0;
       calls = calls || word_ == "call";
       noteFunction(word_, reads);
+      if (mayWrite(word_.substr(0, word_.find('.'))))
+        bodyWrites_ = true;
       if (word_[0] == '%')
         notePtx(word_, reads);
       else if (word_[0] == '.')
@@ -311,6 +315,7 @@ private:
   std::string_view word_;
   uint64_t vector_ = 1;
   bool isExtern_ = false;
+  bool bodyWrites_ = false;     ///< the one that was read last
   Reads ofFunctions_;           ///< which any kernel that calls some may call
   std::vector<size_t> callers_; ///< kernels
   DeviceCode code_;

@@ -291,6 +291,26 @@ TEST_CASE("kernels that read what no recording holds are told from others") {
   }
 }
 
+TEST_CASE("kernels that write nothing are told from others") {
+  for (const char* target : {"sm_75", "sm_90", "sm_120"}) {
+    CAPTURE(target);
+    const DeviceCode code = readDeviceCode(readFile(IMAGES "/waits.fatbin"), target);
+    CHECK(code.form == CodeForm::Cubin);
+    for (const char* name : {"spins", "acquires", "sleeps"})
+      CHECK(code.find(name)->writesNothing);
+    for (const char* name : {"writes", "adds", "stacks"})
+      CHECK_FALSE(code.find(name)->writesNothing);
+  }
+  const DeviceCode code = readDeviceCode(readFile(IMAGES "/waits.ptx"), "sm_90");
+  CHECK(code.find("spins")->writesNothing);
+  CHECK(code.find("sleeps")->writesNothing);
+  CHECK_FALSE(code.find("writes")->writesNothing);
+  CHECK_FALSE(code.find("adds")->writesNothing);
+  const DeviceCode reads = readDeviceCode(readFile(IMAGES "/reads.cubin"), "sm_90");
+  for (const DeviceKernel& kernel : reads.kernels)
+    CHECK_FALSE(kernel.writesNothing);
+}
+
 TEST_CASE("kernels that launch kernels are told; variables of the device runtime are left out") {
   for (const char* file : {"launches.fatbin", "launches.ptx"}) {
     CAPTURE(file);

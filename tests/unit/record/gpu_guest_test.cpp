@@ -79,6 +79,11 @@ TEST_CASE("a kernel that waits for the program is given up on a GPU, and the pro
   CHECK(recorded.said.find("after 0.5 s it had not ended") != std::string::npos);
   CHECK(wholeInstances(recorded) == 3); // and no more of that kernel
 
+  const Run idle = runOnGpu("waits-only", true);
+  CAPTURE(idle.said);
+  CHECK(idle.output == alone.output);
+  CHECK(idle.said.find("after 1 s it had not ended") != std::string::npos);
+
   const Run behind = runOnGpu("waits-unseen", true, patience);
   CAPTURE(behind.said);
   CHECK(behind.output == alone.output);

@@ -301,8 +301,9 @@ void inChild(const std::string& mode, void* data) {
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "plain";
-  registerScale(mode.starts_with("textures") ? R"({"unrecorded_reads":["surfaces","textures"]})"
-                                             : "{}");
+  registerScale(mode == "waits-only"           ? R"({},"writes_nothing":true)"
+                : mode.starts_with("textures") ? R"({"unrecorded_reads":["surfaces","textures"]})"
+                                               : "{}");
   if (mode == "devices") {
     launchOnDevices();
     return 0;
@@ -318,8 +319,8 @@ int main(int argc, char** argv) {
   std::printf("value %g\n", static_cast<double>(static_cast<float*>(data)[5]));
   if (mode == "threads")
     launchFromThreads();
-  if (mode == "waits" || mode == "waits-unseen")
-    launchOneThatWaits(mode == "waits", static_cast<float*>(data));
+  if (mode.starts_with("waits"))
+    launchOneThatWaits(mode != "waits-unseen", static_cast<float*>(data));
   if (mode == "mapped" || mode == "multicast")
     launchOnMapped(static_cast<float*>(data), mode == "multicast");
   if (mode == "textures")
