@@ -35,8 +35,8 @@ constexpr std::array<uint16_t, 12> kTextureOperations = {0x160, 0x161, 0x163, 0x
 constexpr std::array<uint16_t, 5> kSurfaceOperations = {0x198, 0x199, 0x19c, 0x19d, 0x19f};
 /// Reads of special registers, whose number is in bits 72 to 79.
 constexpr std::array<uint16_t, 3> kRegisterOperations = {0x119, 0x005, 0x1c3};
-/// Loads and arithmetic with integers, votes, branches and barriers, of which loops that wait are
-/// made: no stores, atomics or calls. Of sm_75 to sm_120 as well.
+/// What loops that wait are made of on sm_75 to sm_120: loads, arithmetic with integers, votes,
+/// branches and barriers; no stores, atomics or calls.
 constexpr std::array<uint16_t, 46> kHarmlessOperations = {
     0x002, 0x005, 0x006, 0x00c, 0x010, 0x011, 0x012, 0x016, 0x019, 0x01c, 0x024, 0x025,
     0x027, 0x031, 0x035, 0x036, 0x082, 0x086, 0x08c, 0x090, 0x091, 0x092, 0x097, 0x099,
