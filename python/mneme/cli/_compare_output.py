@@ -13,6 +13,7 @@ from mneme.compare import CompareListener
 from mneme.compare.cases import names_of
 from mneme.compare.summary import SAME_CODE, median_of
 from mneme.kernel_names import shortened
+from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,22 +142,22 @@ def show(comparison: Comparison) -> None:
 def _print_kernels(comparison: Comparison) -> None:
     is_wide = _console.table_width() >= _WIDE
     longest = _WIDE_NAME if is_wide else _NARROW_NAME
-    names = dict(
-        zip(
-            [one.key for one in comparison.results],
-            names_of([one.case for one in comparison.results], longest),
-            strict=True,
-        )
-    )
+    keys = [one.key for one in comparison.results]
+    cases = [one.case for one in comparison.results]
+    names = dict(zip(keys, names_of(cases, longest), strict=True))
+    places = places_in_tables([str(one.get("place", "")) for one in cases])
+    place_of = dict(zip(keys, places, strict=True)) if any(places) else {}
     variants = _variant_names(comparison, is_wide=is_wide)
     has_one = len(comparison.others) == 1
     resources = (">regs", ">spills", ">occup.", ">code", ">compile") if is_wide else ()
-    columns = ("kernel", *(() if has_one else ("variant",)), ">baseline", ">ratio", "95 %")
+    first = ("kernel", *(("place",) if place_of else ()))
+    columns = (*first, *(() if has_one else ("variant",)), ">baseline", ">ratio", "95 %")
     table = _console.table("", (*columns, "verdict", *resources))
     shown = _shown(comparison)
     for row in shown:
         table.add_row(
             names[row.result.key],
+            *((place_of[row.result.key],) if place_of else ()),
             *(() if has_one else (variants[row.variant],)),
             _console.format_ns(round(median_of(row.result.baseline.times_ns) or 0)),
             "" if row.ratio is None else f"{row.ratio:.3f}",
