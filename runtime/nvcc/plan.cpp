@@ -172,16 +172,18 @@ private:
     return input.filename() == "CMakeCUDACompilerId.cu";
   }
 
-  Words identification() const {
-    const std::string version = place_.toolkit.fullVersion();
+  /// The macros by which sources tell the releases of nvcc.
+  Words versionMacros(const std::string& version) const {
     const size_t first = version.find('.'), second = version.find('.', first + 1);
-    return {"-x",
-            "c++",
-            "-D__NVCC__",
-            "-D__CUDACC__",
-            "-D__CUDACC_VER_MAJOR__=" + version.substr(0, first),
+    return {"-D__CUDACC_VER_MAJOR__=" + version.substr(0, first),
             "-D__CUDACC_VER_MINOR__=" + version.substr(first + 1, second - first - 1),
             "-D__CUDACC_VER_BUILD__=" + version.substr(second + 1)};
+  }
+
+  Words identification() const {
+    Words words = {"-x", "c++", "-D__NVCC__", "-D__CUDACC__"};
+    append(words, versionMacros(place_.toolkit.fullVersion()));
+    return words;
   }
 
   /// The same for a source of each language: options for the language, then the source.
@@ -193,6 +195,9 @@ private:
       append(words, identification());
     } else if (kind == Kind::Cuda) {
       append(words, wordsOfDevice());
+      if (const unsigned release = place_.toolkit.release)
+        append(words, versionMacros(std::to_string(release / 10) + "." +
+                                    std::to_string(release % 10) + ".0"));
       const fs::path own = place_.prefix / "include" / "mneme";
       append(words, {"-isystem", (own / "cuda_wrappers").string(), "-include",
                      (own / "nvcc.h").string(), "-x", "cuda"});

@@ -13,36 +13,32 @@ namespace {
 
 constexpr std::string_view kMacro = "__NVCC__";
 
-/// An error of clang's, what the line of the source has to hold for it, and what we know of it.
+/// An error of clang's, what the source that clang shows has to hold for it, and what we know of
+/// it.
 struct Known {
-  std::string_view error, source, sentence;
+  std::string_view error, first, second, sentence;
 };
 
 constexpr std::array kKnown{
     Known{
-        "initialization is not supported for __shared__ variables", "",
+        "initialization is not supported for __shared__ variables", "", "",
         "clang refuses variables in shared memory that have a constructor, which nvcc leaves out: "
         "declare bytes, and take their address as the object's: __shared__ alignas(T) unsigned "
         "char bytes[sizeof(T)]; T& object = *reinterpret_cast<T*>(bytes);"},
-    Known{"expected expression", "<<<",
+    Known{"expected expression", "<<<", "{",
           "clang takes no braces between <<< and >>>: write dim3 before them (dim3{x, y, z})"},
+    Known{"expected expression", "#define", "#pragma",
+          "clang takes no #pragma from a macro: define the macro as _Pragma(\"unroll\")"},
 };
 
-/// The line of the source that clang shows below the message that ends here.
-std::string_view shownBelow(std::string_view messages, size_t at) {
-  const size_t line = std::min(messages.find('\n', at), messages.size());
-  const std::string_view rest = messages.substr(std::min(line + 1, messages.size()));
-  return rest.substr(0, rest.find('\n'));
-}
-
 bool fits(const Known& known, std::string_view messages) {
-  const std::string error = "error: " + std::string(known.error);
+  constexpr std::string_view kError = "error: ";
+  const std::string error = std::string(kError) + std::string(known.error);
   for (size_t at = 0; (at = messages.find(error, at)) != std::string_view::npos; ++at) {
-    const std::string_view source = shownBelow(messages, at);
-    if (known.source.empty())
-      return true;
-    if (source.find(known.source) != std::string_view::npos &&
-        source.find('{') != std::string_view::npos)
+    const size_t next = messages.find(kError, at + 1);
+    const std::string_view shown = messages.substr(at, next - at);
+    if (shown.find(known.first) != std::string_view::npos &&
+        shown.find(known.second) != std::string_view::npos)
       return true;
   }
   return false;

@@ -119,6 +119,7 @@ __global__ void one(Two* out, unsigned n) {
 }
 __global__ void two() { cooperative_groups::this_cluster().sync(); }
 int own() { return OWN; }
+static_assert(__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10 == CUDA_VERSION, "release");
 """
 
 

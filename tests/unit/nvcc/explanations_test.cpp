@@ -55,6 +55,10 @@ TEST_CASE("what clang does not take in a source is said of clang") {
   CHECK(
       explainCode("a.cu:2:22: error: expected expression\n    2 |   int a[] = {1, };;\n").empty());
   CHECK(explainCode("a.cu:2:22: error: expected expression").empty());
+  CHECK(explainCode(
+            "a.cu:2:2: error: expected expression\n    2 |  UNROLL\n      |  ^\na.cu:1:16: note: "
+            "expanded from macro 'UNROLL'\n    1 | #define UNROLL #pragma unroll\n") ==
+        "clang takes no #pragma from a macro: define the macro as _Pragma(\"unroll\")");
   CHECK(explainCode("a.cu:4:2: error: initialization is not supported for __shared__ variables\n")
             .find("clang refuses variables in shared memory that have a constructor") == 0);
   CHECK(explainCode("a.cu:4:2: error: use of undeclared identifier 'a'\n").empty());
