@@ -207,15 +207,9 @@ void GraphBlocks::execUpdated(const void* exec, const void* graph) {
   if (!isUsed_)
     return;
   const std::lock_guard lock(mutex_);
-  const auto known = graphs_.find(graph);
-  if (known == graphs_.end())
-    return;
-  Exec& one = execs_[exec];
-  for (const Step& step : known->second.steps)
-    if (std::ranges::none_of(one.steps, [&](const Step& other) {
-          return other.block == step.block && other.isFree == step.isFree;
-        }))
-      one.steps.push_back(step);
+  if (const auto known = graphs_.find(graph); known != graphs_.end())
+    execs_[exec].steps = known->second.steps;
+  dropUnused();
 }
 
 void GraphBlocks::execEnds(const void* exec) {
@@ -270,7 +264,7 @@ int GraphBlocks::launch(const void* exec, const std::function<int()>& next) {
   return status;
 }
 
-/// False if memory still lives that a node allocates again.
+/// False if memory still lives that a node allocates again, or does not that one frees.
 bool GraphBlocks::begin(const void* exec, Lives& lives) {
   const std::lock_guard lock(mutex_);
   const auto known = execs_.find(exec);
@@ -282,7 +276,7 @@ bool GraphBlocks::begin(const void* exec, Lives& lives) {
                      .try_emplace(step.block, Life{.before = isLive,
                                                    .after = isLive && !known->second.freesItself})
                      .first->second;
-    if (!step.isFree && life.after)
+    if (step.isFree != life.after)
       return false;
     life.after = !step.isFree;
   }

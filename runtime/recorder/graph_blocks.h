@@ -65,14 +65,15 @@ public:
   /// other stream is being captured.
   void captureEnds(const void* stream, const void* graph, bool isLast);
   void execMade(const void* exec, const void* graph, bool freesItself);
-  /// From now on it runs the nodes of another graph as well.
+  /// From now on it runs what another graph has.
   void execUpdated(const void* exec, const void* graph);
   void execEnds(const void* exec);
   /// Forgets everything on a device that was reset.
   void forgetDevice(unsigned device);
 
   /// Launches an executable graph. What its nodes allocate is listed meanwhile, and afterwards
-  /// unless they free it. Returns an error, as vendors do, if some of it still lives.
+  /// unless they free it. Returns an error, as vendors do, if some of it still lives, or if memory
+  /// does not live that they free.
   int launch(const void* exec, const std::function<int()>& next);
   /// Ends the life of memory that a launch has left; false if there is none at `pointer`.
   bool release(const void* pointer);

@@ -327,4 +327,12 @@ int refuseGraphMemory(void* graph, const Next& next) {
   return isRefused ? kNotSupported : next();
 }
 
+int refuseMemoryNode(void* node, const Next& next) {
+  const CallGuard guard;
+  Session* session = guard.session();
+  const bool isRefused =
+      session && session->graphBlocks() && session->graphBlocks()->nodeOf(node).has_value();
+  return isRefused ? kNotSupported : next();
+}
+
 } // namespace mneme::record

@@ -202,6 +202,40 @@ MNEME_RECORD_API int cuGraphClone(void** copy, void* graph) {
                            [&] { return forward<cuGraphClone>("cuGraphClone", copy, graph); });
 }
 
+/// Since CUDA 13 the fourth parameter is data of edges, and the fifth the count.
+MNEME_RECORD_API int cudaGraphRemoveDependencies(void* graph, void* const* from, void* const* to,
+                                                 void* fourth, size_t fifth) {
+  return refuseGraphMemory(graph, [&] {
+    return forward<cudaGraphRemoveDependencies>("cudaGraphRemoveDependencies", graph, from, to,
+                                                fourth, fifth);
+  });
+}
+
+MNEME_RECORD_API int cuGraphRemoveDependencies(void* graph, void* const* from, void* const* to,
+                                               size_t count) {
+  return refuseGraphMemory(graph, [&] {
+    return forward<cuGraphRemoveDependencies>("cuGraphRemoveDependencies", graph, from, to, count);
+  });
+}
+
+MNEME_RECORD_API int cuGraphRemoveDependencies_v2(void* graph, void* const* from, void* const* to,
+                                                  void* edges, size_t count) {
+  return refuseGraphMemory(graph, [&] {
+    return forward<cuGraphRemoveDependencies_v2>("cuGraphRemoveDependencies_v2", graph, from, to,
+                                                 edges, count);
+  });
+}
+
+MNEME_RECORD_API int cudaGraphDestroyNode(void* node) {
+  return refuseMemoryNode(
+      node, [&] { return forward<cudaGraphDestroyNode>("cudaGraphDestroyNode", node); });
+}
+
+MNEME_RECORD_API int cuGraphDestroyNode(void* node) {
+  return refuseMemoryNode(node,
+                          [&] { return forward<cuGraphDestroyNode>("cuGraphDestroyNode", node); });
+}
+
 MNEME_RECORD_API int cudaGraphAddChildGraphNode(void** node, void* graph, void* const* after,
                                                 size_t count, void* child) {
   return refuseGraphMemory(child, [&] {

@@ -170,6 +170,13 @@ void explicitly() {
   sayNodes(graph);
   sayStatus("freed twice", cudaGraphAddMemFreeNode(&frees[0], graph, &frees[1], 1, memory[0]));
   const cudaGraphExec_t exec = runnable(graph);
+  cudaGraph_t other;
+  cudaGraphExec_t second;
+  expect(cudaGraphCreate(&other, 0));
+  sayStatus("copied", cudaGraphClone(&other, graph));
+  sayStatus("in a graph", cudaGraphAddChildGraphNode(&copy, other, nullptr, 0, graph));
+  sayStatus("made runnable twice", cudaGraphInstantiateWithFlags(&second, graph, 0));
+  sayStatus("a node less", cudaGraphDestroyNode(frees[0]));
   for (int round = 0; round < 2; ++round) {
     run(exec, stream);
     say("explicit", download(out, kCount));
@@ -227,6 +234,7 @@ void elsewhere() {
     run(second, stream);
     say("elsewhere", download(out, kCount));
   }
+  sayStatus("freed again", cudaGraphLaunch(second, stream));
 }
 
 /// Memory after memory: what is freed can be taken again.

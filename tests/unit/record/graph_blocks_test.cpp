@@ -117,7 +117,24 @@ TEST_CASE_FIXTURE(Fixture, "another graph frees it") {
     CHECK(listedNow() == 1);
     CHECK(blocks.launch(handle(201), [] { return 0; }) == 0);
     CHECK(listedNow() == 0);
+    CHECK(blocks.launch(handle(201), [] { return 0; }) != 0); // there is nothing to free
   }
+}
+
+TEST_CASE_FIXTURE(Fixture, "a runnable graph that is updated runs what another graph has") {
+  auto block = take();
+  void* const pointer = at(block);
+  add(block, false);
+  add(block, true);
+  blocks.execMade(exec, graph, false);
+  blocks.graphEnds(graph);
+  block = take(2000);
+  blocks.add(handle(101), handle(1), {.isFree = false, .block = block, .params = {}});
+  blocks.execUpdated(exec, handle(101));
+  CHECK(!blocks.find(pointer));
+  CHECK(launch() == 0);
+  CHECK(listedNow() == 1);
+  CHECK(blocks.release(at(block)));
 }
 
 TEST_CASE_FIXTURE(Fixture, "what a node has freed is taken again behind it") {

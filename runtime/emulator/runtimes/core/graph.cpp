@@ -85,6 +85,11 @@ void Graph::remove(Node& node) {
   std::erase_if(nodes_, [&](const auto& one) { return one.get() == &node; });
 }
 
+bool Graph::hasMemory() const {
+  return std::ranges::any_of(
+      nodes_, [](const auto& node) { return node->work.index() >= Work(AllocWork{}).index(); });
+}
+
 std::shared_ptr<Graph> Graph::clone() const {
   auto copy = std::make_shared<Graph>();
   copy->original = this;

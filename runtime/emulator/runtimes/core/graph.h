@@ -91,7 +91,10 @@ public:
   /// Returns a topological order of the nodes; empty if there is a cycle.
   std::vector<Node*> order() const;
 
-  bool isChild = false; ///< belongs to a node, which destroys it
+  /// Whether a node allocates memory or frees some: it is not copied, and made runnable once.
+  bool hasMemory() const;
+  std::weak_ptr<void> runnable; ///< made of it, if it has memory
+  bool isChild = false;         ///< belongs to a node, which destroys it
   const Graph* original = nullptr;
   /// The application's objects that live as long as the graph, with the number of references to
   /// each.

@@ -152,6 +152,8 @@ MNEME_RUNTIME_API Status gpuGraphClone(void** clone, void* original) {
     const auto graph = findGraph(original);
     if (!clone || !graph)
       return Status::InvalidValue;
+    if (graph->hasMemory())
+      return Status::NotSupported;
     *clone = registerGraph(graph->clone());
     return Status::Success;
   });

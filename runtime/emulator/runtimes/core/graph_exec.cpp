@@ -1,6 +1,7 @@
 // Executable graphs. An executable graph is a copy of the graph as it was, with its nodes, those of
 // graphs in graphs too, in an order to run them in.
 #include <algorithm>
+#include <set>
 
 #include "runtime/core/base/log.h"
 #include "runtime/emulator/runtimes/core/exported.h"
@@ -49,6 +50,8 @@ Status instantiate(void** out, void* handle, unsigned long long flags) {
     noticeOnce("graphs that are launched by kernels are not supported on the CPU device");
     return Status::NotSupported;
   }
+  if (graph->hasMemory() && !graph->runnable.expired())
+    return Status::NotSupported;
   auto exec = std::make_shared<GraphExec>();
   exec->graph = graph->clone();
   exec->flags = flags;
@@ -58,19 +61,29 @@ Status instantiate(void** out, void* handle, unsigned long long flags) {
     if (const Status status = prepareWork(node->work); status != Status::Success)
       return status;
   exec->mayWait = mayWaitForHost(ChildWork{exec->graph});
+  if (graph->hasMemory())
+    graph->runnable = exec;
   *out = execs().add(std::move(exec));
   return Status::Success;
 }
 
-/// Checks for memory that an earlier launch has allocated and that has not been freed.
+/// Checks for memory that an earlier launch has allocated and that has not been freed, and for what
+/// would be freed twice.
 Status checkMemory(const GraphExec& exec) {
-  for (const Node* node : exec.order)
+  std::set<const void*> allocated;
+  for (const Node* node : exec.order) {
+    if (const auto* free = std::get_if<FreeWork>(&node->work);
+        free && !allocated.contains(free->pointer) && isDeadGraphMemory(free->pointer))
+      return Status::InvalidValue;
+    if (const auto* alloc = std::get_if<AllocWork>(&node->work))
+      allocated.insert(alloc->memory->address());
     if (const auto* alloc = std::get_if<AllocWork>(&node->work); alloc && alloc->memory->isLive()) {
       bool isFreed = false;
       if (!(exec.flags & kAutoFreeOnLaunch))
         return Status::InvalidValue;
       freeGraphMemory(alloc->memory->address(), isFreed);
     }
+  }
   return Status::Success;
 }
 
@@ -112,16 +125,10 @@ Status prepareAll(const Graph& graph, Node** failed) {
   return Status::Success;
 }
 
-bool allocates(const Graph& graph) {
-  return std::ranges::any_of(graph.nodes(), [](const auto& node) {
-    return node->work.index() >= Work(AllocWork{}).index();
-  });
-}
-
 Status update(GraphExec& exec, const Graph& graph, GraphExecUpdateResultInfo& info) {
   Node* differs = nullptr;
   info = {compareShapes(*exec.graph, graph, &differs), nullptr, nullptr};
-  if (info.result == UpdateResult::Success && allocates(graph))
+  if (info.result == UpdateResult::Success && graph.hasMemory())
     info.result = UpdateResult::NotSupported;
   if (info.result == UpdateResult::Success && prepareAll(graph, &differs) != Status::Success)
     info.result = UpdateResult::ParametersChanged;

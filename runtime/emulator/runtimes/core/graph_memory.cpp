@@ -62,6 +62,12 @@ bool freeGraphMemory(void* pointer, bool& isFreed) {
   return true;
 }
 
+bool isDeadGraphMemory(void* pointer) {
+  const std::lock_guard guard(lock());
+  const auto found = known().find(pointer);
+  return found != known().end() && !found->second.isLive;
+}
+
 void countGraphMemory(size_t& reserved, size_t& used) {
   const std::lock_guard guard(lock());
   reserved = used = 0;

@@ -32,6 +32,8 @@ private:
 /// Marks the memory of an existing node that starts at `pointer` as freed; returns false if there
 /// is none. `isFreed` is set to whether the memory was allocated.
 bool freeGraphMemory(void* pointer, bool& isFreed);
+/// Whether it is the memory of a node, and not allocated now.
+bool isDeadGraphMemory(void* pointer);
 /// Counts the bytes of all nodes' memory (`reserved`) and of the allocated part (`used`).
 void countGraphMemory(size_t& reserved, size_t& used);
 

@@ -153,8 +153,8 @@ Status fromSymbolWork(void* destination, const void* symbol, size_t bytes, size_
 
 Status childWork(void* handle, Work& work) {
   const auto graph = findGraph(handle);
-  if (!graph)
-    return Status::InvalidValue;
+  if (!graph || graph->hasMemory())
+    return graph ? Status::NotSupported : Status::InvalidValue;
   ChildWork child{graph->clone()};
   child.graph->isChild = true;
   work = std::move(child);
