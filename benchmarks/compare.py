@@ -19,7 +19,6 @@ import json
 import statistics
 import subprocess
 import tempfile
-import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -37,35 +36,36 @@ if TYPE_CHECKING:
 
 PIPELINES = (*LEVELS[:5], UNROLLED)
 AS_BUILT = "--passes 'default<O3>'"
-SECONDS_BETWEEN_LOOKS = 0.2
+MILLISECONDS_BETWEEN_LOOKS = 200
 
 
 @contextlib.contextmanager
 def watched(device: str) -> Iterator[list[float]]:
-    """Collect meanwhile which share of the time the GPU runs kernels; nothing on the CPU device."""
+    """Collect which share of the time the GPU runs kernels; nothing on the CPU device.
+
+    The list is full at the end of the block. One process looks all the time: to start one for each look
+    would make the driver wait for it.
+    """
     ordinal = device.partition(":")[2]
-    query = ["nvidia-smi", f"--id={ordinal}", "--query-gpu=utilization.gpu"]
     shares: list[float] = []
-    end = threading.Event()
-
-    def watch() -> None:
-        while ordinal and not end.wait(SECONDS_BETWEEN_LOOKS):
-            done = subprocess.run(
-                [*query, "--format=csv,noheader,nounits"],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if done.returncode == 0:
-                shares.append(float(done.stdout) / 100)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
+    if not ordinal:
+        yield shares
+        return
+    looks = subprocess.Popen(
+        [
+            *("nvidia-smi", f"--id={ordinal}", "--query-gpu=utilization.gpu"),
+            *("--format=csv,noheader,nounits", f"--loop-ms={MILLISECONDS_BETWEEN_LOOKS}"),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert looks.stdout is not None
     try:
         yield shares
     finally:
-        end.set()
-        thread.join()
+        looks.terminate()
+        shares += [float(line) / 100 for line in looks.stdout if line.strip().isdigit()]
+        looks.wait()
 
 
 def compare(
