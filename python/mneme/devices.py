@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import threading
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ __all__ = [
     "device_limits",
     "list_devices",
     "measures_elsewhere",
+    "start_drivers",
     "use_limits",
 ]
 
@@ -156,6 +158,22 @@ def list_devices() -> list[DeviceInfo]:
         )
         for entry in _native.devices()
     ]
+
+
+def start_drivers(wanted: str | None = None) -> None:
+    """Begin to start the vendors' drivers, which takes long: devices are asked for soon.
+
+    Args:
+        wanted: As in `--device`; the CPU device has no driver.
+    """
+
+    def ask() -> None:
+        with contextlib.suppress(Exception):  # who asks for devices gets to know it
+            list_devices()
+
+    if (wanted or os.environ.get("MNEME_DEVICE")) != _CPU:
+        # No daemon: a driver that starts while the process ends may crash.
+        threading.Thread(target=ask, name="mneme-drivers").start()
 
 
 def choose_device(wanted: str | None = None) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from mneme import devices
 from mneme.devices import (
     DeviceInfo,
     choose_device,
@@ -84,3 +87,13 @@ def test_limits_are_those_of_the_chosen_device(monkeypatch: pytest.MonkeyPatch) 
     assert device_limits() == device_limits("cpu")
     with pytest.raises(InvalidArgument, match="toaster"):
         device_limits("toaster")
+
+
+@pytest.mark.parametrize(("wanted", "count"), [("cpu", 0), ("cpu,cpu", 1), (None, 1), ("x:0", 1)])
+def test_drivers_start_before_devices_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch, wanted: str | None, count: int
+) -> None:
+    asked = threading.Semaphore(0)
+    monkeypatch.setattr(devices, "list_devices", asked.release)
+    devices.start_drivers(wanted)
+    assert asked.acquire(timeout=30 if count else 0.01) == bool(count)

@@ -217,7 +217,10 @@ def compare(
     measured in turn with the baseline, on all GPUs. What is called faster or slower is more than
     chance, however many kernels there are.
     """
-    from mneme.compare import CompareOptions  # noqa: PLC0415 - `--help` stays light
+    from mneme.devices import start_drivers  # noqa: PLC0415 - `--help` stays light
+
+    start_drivers(device)  # while the rest is loaded and recordings are read
+    from mneme.compare import CompareOptions  # noqa: PLC0415
     from mneme.compare.limits import Limits, percentage  # noqa: PLC0415
     from mneme.compare.variants import complete  # noqa: PLC0415
     from mneme.errors import InvalidArgument  # noqa: PLC0415
