@@ -11,7 +11,15 @@ from mneme._vendors import KERNEL_LIBRARIES
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-__all__ = ["KernelName", "names_in_tables", "own_part", "qualified_name", "short_name", "shortened"]
+__all__ = [
+    "KernelName",
+    "elided_name",
+    "names_in_tables",
+    "own_part",
+    "qualified_name",
+    "short_name",
+    "shortened",
+]
 
 _ANONYMOUS = "(anonymous namespace)"
 _CALL = "operator()"
@@ -114,6 +122,11 @@ class KernelName:
     """Where its body is: "src/advec_mom.cpp:120"; empty if unknown."""
 
 
+def elided_name(demangled: str, longest: int = 40) -> str:
+    """Return the name of a function that is no kernel: its own, whatever it is made for."""
+    return _elided(qualified_name(demangled), longest)
+
+
 def short_name(demangled: str, longest: int = 40) -> str:
     """Return a kernel's name as sentences have it."""
     return _elided(_without_details(qualified_name(demangled), longest), longest)
@@ -156,20 +169,24 @@ def names_in_tables(
     return _numbered(keys, texts, longest)
 
 
-def shortened(texts: Sequence[str], longest: int) -> list[str]:
+def shortened(texts: Sequence[str], longest: int, *, are_functions: bool = True) -> list[str]:
     """Return texts no longer than `longest`, in order; different texts stay different.
 
     A function loses its parameters and versions of libraries, then what a framework calls itself,
-    then a text its middle. Texts that would then look alike keep where they differ.
+    then a text its middle. Texts that would then look alike keep where they differ. Pass pipelines
+    and the like look as functions do, and lose their middle only.
     """
-    short = [_elided(_without_details(one, longest), longest) for one in texts]
+    short = [
+        _elided(_without_details(one, longest) if are_functions else one, longest) for one in texts
+    ]
     alike: dict[str, dict[str, None]] = {}
     for one, text in zip(texts, short, strict=True):
         alike.setdefault(text, {})[one] = None
+    told = _apart if are_functions else _difference
     apart = {
-        one: text if len(ones) == 1 else _apart(index, list(ones), longest)
+        one: text if len(ones) == 1 else told(one, list(ones), longest)
         for text, ones in alike.items()
-        for index, one in enumerate(ones)
+        for one in ones
     }
     return _numbered(texts, [apart[one] for one in texts], longest)
 
@@ -219,14 +236,14 @@ def _told_apart(one: KernelName, alike: list[KernelName], longest: int) -> str:
     if len(set(names)) < len(alike):
         names = [each.demangled for each in alike]
     label = f"{one.label}: "[: longest // 3] if one.label else ""
-    return label + _apart(alike.index(one), names, longest - len(label))
+    return label + _apart(names[alike.index(one)], names, longest - len(label))
 
 
-def _apart(index: int, alike: list[str], longest: int) -> str:
+def _apart(text: str, alike: list[str], longest: int) -> str:
     """Return one of several texts with what tells it from the others."""
     short = [_without_details(each, longest) for each in alike]
     texts = short if len(set(short)) == len(alike) else alike
-    return _difference(texts[index], list(dict.fromkeys(texts)), longest)
+    return _difference(texts[alike.index(text)], list(dict.fromkeys(texts)), longest)
 
 
 def _difference(text: str, alike: list[str], longest: int) -> str:

@@ -163,6 +163,15 @@ def test_a_function_loses_its_parameters_before_its_middle() -> None:
     assert len(set(shortened(alike, 12))) == 2
 
 
+def test_pass_pipelines_lose_their_middle_only() -> None:
+    pipelines = [
+        "module(function(sroa,gvn,instcombine),cgscc(inline))",
+        "default<O3>,function(dce)",
+    ]
+    short = shortened(pipelines, 24, are_functions=False)
+    assert short == ["module(func…scc(inline))", "default<O3>…unction(dce)"]
+
+
 def test_what_differs_is_what_is_kept() -> None:
     kinds = ("copy", "mul", "triad", "init_arrays")
     texts = [f"for_each_kernel<Stream<double>::{kind}::'lambda'>" for kind in kinds]

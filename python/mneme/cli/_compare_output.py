@@ -217,7 +217,13 @@ def _change(old: object, new: object) -> str:
 
 def _variant_names(comparison: Comparison, *, is_wide: bool) -> dict[str, str]:
     longest = _WIDE_VARIANT if is_wide else _NARROW_VARIANT
-    return dict(zip(comparison.others, shortened(comparison.others, longest), strict=True))
+    return dict(
+        zip(
+            comparison.others,
+            shortened(comparison.others, longest, are_functions=False),
+            strict=True,
+        )
+    )
 
 
 def _print_summary(comparison: Comparison) -> None:

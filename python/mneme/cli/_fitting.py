@@ -24,6 +24,8 @@ _NARROWEST: Final = 6
 _WEIGHTS: Final = {"kernel": 2, "name": 2, "place": 4}
 # First columns whose texts stand above their rows rather than in less room than this.
 _NAMES: Final = ("kernel",)
+# Columns of functions and types, which may lose parameters and arguments.
+_FUNCTIONS: Final = ("kernel", "name", "type")
 _NAME_ROOM: Final = 24
 _INDENT: Final = "  "
 
@@ -105,14 +107,15 @@ def _row(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int])
 
 
 def _cells(column: Column, width: int) -> list[str]:
-    return _fitted([str(cell) for cell in column.cells], width)
+    are_functions = str(column.header) in _FUNCTIONS
+    return _fitted([str(cell) for cell in column.cells], width, are_functions=are_functions)
 
 
-def _fitted(texts: Sequence[str], width: int) -> list[str]:
+def _fitted(texts: Sequence[str], width: int, *, are_functions: bool = True) -> list[str]:
     """Shorten texts; what has wide letters may still be too long then, and loses its end."""
     return [
         one if cell_len(one) <= width else set_cell_size(one, width)
-        for one in shortened(texts, width)
+        for one in shortened(texts, width, are_functions=are_functions)
     ]
 
 

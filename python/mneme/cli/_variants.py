@@ -42,7 +42,7 @@ def variants_with_passes(pipelines: Sequence[str]) -> list[Variant]:
     """Return a variant for each pipeline, which it is called by."""
     from mneme.kernel_names import shortened  # noqa: PLC0415 - `--help` stays light
 
-    names = shortened(list(pipelines), 40)
+    names = shortened(list(pipelines), 40, are_functions=False)
     return [
         _variant(name, f"{_PASSES} {shlex.quote(passes)}")
         for name, passes in zip(names, pipelines, strict=True)

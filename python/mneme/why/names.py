@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mneme.kernel_names import short_name
+from mneme.kernel_names import elided_name
 from mneme.source_place import places_in_tables
 
 __all__ = ["Names"]
@@ -31,7 +31,7 @@ class Names:
             name = _ENDS.sub(")", _native.demangle(mangled) or mangled)
             # The name of a conversion has blanks: "operator unsigned int".
             whole = _CONVERSION.sub(lambda found: found[0].replace(" ", _BLANK), name)
-            self._known[mangled] = short_name(whole).replace(_BLANK, " ")
+            self._known[mangled] = elided_name(whole).replace(_BLANK, " ")
         return self._known[mangled]
 
     def in_text(self, text: str) -> str:
