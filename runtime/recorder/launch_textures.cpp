@@ -55,18 +55,24 @@ void LaunchTextures::placeArray(Taken& taken, uint64_t mostBytes) {
   taken.ownsMemory = true;
 }
 
-void LaunchTextures::take(const LiveTextures::Object& object, uint64_t mostBytes) {
+/// Returns how much memory it needs for itself.
+uint64_t LaunchTextures::take(const LiveTextures::Object& object, uint64_t mostBytes,
+                              bool isNamed) {
   Taken taken{.found = access_->describe(object)};
-  if (taken.found.object.isArray())
+  const TextureObject& found = taken.found.object;
+  if (found.isArray())
     placeArray(taken, mostBytes);
+  else if (!isNamed && !memory_.isInAllocation(found.memory))
+    return 0; // it was freed: nothing can read it
   taken_.push_back(std::move(taken));
+  return taken_.back().ownsMemory ? taken_.back().found.object.memoryBytes : 0;
 }
 
-std::string LaunchTextures::take(const std::vector<LiveTextures::Object>& objects) {
+std::string LaunchTextures::take(const std::vector<LiveTextures::Object>& objects, bool areNamed) {
   const size_t before = taken_.size();
   try {
     for (const LiveTextures::Object& one : objects)
-      take(one, ~uint64_t{0});
+      take(one, ~uint64_t{0}, areNamed);
     return "";
   } catch (const std::exception& error) {
     drop(before);
@@ -75,19 +81,14 @@ std::string LaunchTextures::take(const std::vector<LiveTextures::Object>& object
 }
 
 size_t LaunchTextures::takeIfSmall(const std::vector<LiveTextures::Object>& objects, size_t most) {
+  const size_t end = taken_.size() + most;
   uint64_t bytesLeft = kSmallBytes;
-  size_t left = 0, count = 0;
+  size_t left = 0;
   for (const LiveTextures::Object& one : objects)
     try {
-      if (count == most)
+      if (taken_.size() == end)
         throw Error(ErrorCode::Unsupported, "there are too many");
-      const TextureAccess::Found found = access_->describe(one);
-      if (!found.object.isArray() && !memory_.isInAllocation(found.object.memory))
-        continue; // its memory was freed: nothing can read it
-      take(one, bytesLeft);
-      ++count;
-      if (taken_.back().ownsMemory)
-        bytesLeft -= taken_.back().found.object.memoryBytes;
+      bytesLeft -= take(one, bytesLeft, false);
     } catch (const std::exception&) {
       ++left;
     }

@@ -24,7 +24,8 @@ public:
   ~LaunchTextures();
 
   /// Takes all of these objects, or none. Returns why none; empty if they were taken.
-  std::string take(const std::vector<LiveTextures::Object>& objects);
+  /// Those that no argument names are left out if the plain memory that they show was freed.
+  std::string take(const std::vector<LiveTextures::Object>& objects, bool areNamed = true);
   /// Takes objects that the launch hardly sees, as long as they are not many and their arrays
   /// small. Returns how many it did not take.
   size_t takeIfSmall(const std::vector<LiveTextures::Object>& objects, size_t most);
@@ -40,7 +41,7 @@ private:
     TextureAccess::Found found;
     bool ownsMemory = false; ///< and does not share that of another object
   };
-  void take(const LiveTextures::Object& object, uint64_t mostBytes);
+  uint64_t take(const LiveTextures::Object& object, uint64_t mostBytes, bool isNamed);
   void placeArray(Taken& taken, uint64_t mostBytes);
   void* place(uint64_t sizeBytes);
   void release(void* memory) noexcept;

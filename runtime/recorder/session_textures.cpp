@@ -67,7 +67,7 @@ void Session::takeTextures(const KernelInfo& info, const mneme_launch& launch, b
   else if (live.size() > kMostUnnamed && !isGiven(live.front()))
     why = "its arguments name none of " + std::to_string(live.size()) + " objects";
   else
-    why = textures.take(live);
+    why = textures.take(live, isGiven(live.front()));
   if (const size_t left = why.empty() ? textures.takeIfSmall(others, kMostUnnamed) : 0)
     note("kernel '" + info.blob->demangled + "' may read " + kind +
          " that no argument names: " + std::to_string(left) + " of " +

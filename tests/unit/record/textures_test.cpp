@@ -156,6 +156,10 @@ TEST_CASE("objects that a launch hardly sees are recorded one by one, if they ar
   CHECK(textures.takeIfSmall(objects({11, 9, 8, 7, 25}), 5) == 2);
   CHECK(textures.descriptions().size() == 2);
   CHECK(textures.takeIfSmall(objects({31, 41, 51}), 2) == 1);
+  CHECK(textures.take(objects({7}), false).empty());
+  CHECK(textures.descriptions().size() == 4);
+  CHECK(textures.take(objects({7})).empty());
+  CHECK(textures.descriptions().size() == 5);
 }
 
 TEST_CASE("in a context of the program's own the content of arrays is in its memory") {
