@@ -187,13 +187,9 @@ std::vector<ModuleGlobal> KernelCatalog::moduleGlobals() const {
 
 /// Units may be unregistered before the process ends: names are kept when kernels are met.
 void KernelCatalog::keepName(const KernelInfo& info) {
-  constexpr size_t kLongest = 80;
   hasWanted_ |= info.isWanted;
-  if (!info.blob)
-    return;
-  const auto& [file, line, endLine] = info.blob->place;
-  const std::string& name = info.blob->demangled;
-  names_.insert(name.size() > kLongest && !file.empty() ? file + ":" + std::to_string(line) : name);
+  if (info.blob)
+    names_.insert(info.blob->shownName());
 }
 
 std::set<std::string> KernelCatalog::allUnwanted() const {
@@ -303,7 +299,7 @@ std::set<std::string> unrecordedReads(const KernelInfo& info, const std::string&
 }
 
 std::string warningOfReads(const KernelInfo& info, const std::string& device, bool isLaunchAsked) {
-  const std::string kernel = "kernel '" + info.blob->demangled + "' ";
+  const std::string kernel = "kernel '" + info.blob->shownName() + "' ";
   std::string list, launches;
   for (const std::string& read : unrecordedReads(info, device))
     if (read == artifact::kOwnLaunches)

@@ -240,7 +240,7 @@ void Session::settleLeft() {
     return;
   const Attempt left = *std::exchange(underWay_, std::nullopt);
   isUnderWay_ = false;
-  note("kernel '" + left.info->blob->demangled +
+  note("kernel '" + left.info->blob->shownName() +
        "' was not recorded: its thread left the launch by a jump (longjmp) or ended in it");
   history_.forgetAll();
   settle(left, Fate::Failed, false);
@@ -292,7 +292,7 @@ int Session::make(Attempt& attempt, const mneme_launch& launch) {
 }
 
 std::string Session::whyNot(const Attempt& attempt, const mneme_launch& launch) const {
-  const std::string kernel = "kernel '" + attempt.info->blob->demangled + "': ";
+  const std::string kernel = "kernel '" + attempt.info->blob->shownName() + "': ";
   if (isRuntimeLinkedStatically(launch.vendorEntry, backend_))
     return kernel + staticRuntime();
   if (const std::string reason = backend_.whyNot(); !reason.empty())
@@ -394,7 +394,7 @@ void Session::submitLater(const Attempt& attempt, DeviceAccess& access,
           writer_->submit(attempt.info->blob->staticHash, std::move(*content));
         } catch (const std::exception& error) {
           isTransferLost_ = true;
-          note(sentence("kernel '", attempt.info->blob->demangled, "' was not recorded, ",
+          note(sentence("kernel '", attempt.info->blob->shownName(), "' was not recorded, ",
                         formatBytes(artifact::memoryBytes(content->prologue)),
                         " of memory were lost: ", error.what()));
           settle(attempt, Fate::Failed, false);
@@ -412,7 +412,7 @@ void Session::record(Attempt& attempt, const mneme_launch& launch) {
     return settle(attempt, Fate::Failed, false);
   isCallStuck_ = !alone.isAlone();
   if (!alone.isAlone()) {
-    note("kernel '" + attempt.info->blob->demangled +
+    note("kernel '" + attempt.info->blob->shownName() +
          "' was not recorded: calls of the runtime in other threads did not end");
     return settle(attempt, Fate::Failed, !wasStuck);
   }

@@ -24,7 +24,7 @@ void Session::dropRecording(Attempt& attempt, const char* why, bool mayRetry) no
   attempt.isRecorded = false;
   try {
     if (why)
-      note("kernel '" + attempt.info->blob->demangled + "' " + why);
+      note("kernel '" + attempt.info->blob->shownName() + "' " + why);
     settle(attempt, Fate::Failed, mayRetry);
   } catch (const std::exception&) { // no memory: the application matters more
   }
@@ -34,7 +34,7 @@ void Session::dropRecording(Attempt& attempt, const char* why, bool mayRetry) no
 void Session::noteFailedBefore(const Attempt& attempt, int status) noexcept {
   setDeviceFailed(true);
   const std::string reason =
-      sentence("kernel '", attempt.info->blob->demangled,
+      sentence("kernel '", attempt.info->blob->shownName(),
                "' was not recorded: the device had failed before its launch: ", withWords(status));
   noteOnce(reason.c_str(), &hasDeviceFailed_);
 }

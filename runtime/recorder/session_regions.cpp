@@ -65,7 +65,7 @@ void Session::addHiddenGlobals(const KernelInfo& info, const void* kernel,
     if (place != found.end())
       place->isConstant = global.isConstant;
     else if (!global.isConstant && !backend_.allVariables())
-      note("device variable '" + global.name + "' of kernel '" + info.blob->demangled +
+      note("device variable '" + global.name + "' of kernel '" + info.blob->shownName() +
            "' cannot be found: a replay starts it from its initial value");
   }
   regions.insert(regions.end(), found.begin(), found.end());
@@ -158,7 +158,7 @@ void Session::addUnseen(const KernelInfo& info, const std::vector<uint64_t>& wor
     if (found.empty())
       continue;
     regions.insert(regions.end(), found.begin(), found.end());
-    note("kernel '" + info.blob->demangled + "' was given memory that " +
+    note("kernel '" + info.blob->shownName() + "' was given memory that " +
          (wasAnyOpenedApart() ? kPastRecorder
                               : "came from no allocation function the recorder knows (of a graph, "
                                 "mapped by the program, of another process)") +
@@ -194,14 +194,14 @@ void Session::noteUnrecorded(const KernelInfo& info, const mneme_launch& launch,
     };
     if (std::ranges::any_of(regions, isKnown))
       continue;
-    const std::string given = "kernel '" + info.blob->demangled + "' was given ";
+    const std::string given = "kernel '" + info.blob->shownName() + "' was given ";
     if (wasAnyOpenedApart())
       note(given + "memory (" + pointer.name + ") that " + kPastRecorder +
            ": it is not recorded, and a replay may fail");
     else if (isHostReadable(pointer.address))
       note(given + "ordinary memory of the host (" + pointer.name +
-           "): it is not recorded, and a replay may fail; allocate it as pinned or managed "
-           "memory, or copy it to the device");
+           "), which is not recorded: replays fail if the kernel uses it; allocate it as pinned "
+           "or managed memory, or copy it to the device");
     else if (!pointer.isMember)
       note(given + "an address that no allocation function returned (" + pointer.name +
            "): what is there is not recorded, and a replay may fail");
@@ -251,7 +251,7 @@ void Session::noteStrayWrite(const KernelInfo& info, DeviceAccess& access) {
     place = ", most likely " + std::to_string(stray->distanceBytes) + " bytes " +
             (stray->isBehind ? "behind" : "in front of") + " an allocation of " +
             std::to_string(stray->near.sizeBytes) + " bytes";
-  note("kernel '" + info.blob->demangled + "' wrote outside of every allocation" + place +
+  note("kernel '" + info.blob->shownName() + "' wrote outside of every allocation" + place +
        ": its replay may fail, or overwrite other memory");
 }
 

@@ -69,11 +69,11 @@ void Session::takeTextures(const KernelInfo& info, const mneme_launch& launch, b
   else
     why = textures.take(live, isGiven(live.front()));
   if (const size_t left = why.empty() ? textures.takeIfSmall(others, kMostUnnamed) : 0)
-    note("kernel '" + info.blob->demangled + "' may read " + kind +
+    note("kernel '" + info.blob->shownName() + "' may read " + kind +
          " that no argument names: " + std::to_string(left) + " of " +
          std::to_string(others.size()) + " are not recorded, and a replay that reads them differs");
   if (!why.empty())
-    note("kernel '" + info.blob->demangled + "' reads what a recording does not hold (" + kind +
+    note("kernel '" + info.blob->shownName() + "' reads what a recording does not hold (" + kind +
          "): its replays may differ; " + why);
 }
 

@@ -114,7 +114,7 @@ bool Session::waitBefore(const Attempt& attempt, const mneme_launch& launch) {
     settle(attempt, Fate::Failed, true);
     return false;
   }
-  note("kernel '" + attempt.info->blob->demangled + "' " + kDeviceBusy);
+  note("kernel '" + attempt.info->blob->shownName() + "' " + kDeviceBusy);
   if (!isKnown && patience.isOver()) {
     wasDeviceBusy_ = true;
     noteWork(device, nullptr);
@@ -132,7 +132,7 @@ bool Session::isIdleInside(const Attempt& attempt, Alone& alone) {
   alone.waiting(kIdleForOthers, kernelPatience(), [&](const Patience& patience) {
     status = backend_.synchronizeWithin(place_.device, patience);
   });
-  const std::string kernel = "kernel '" + attempt.info->blob->demangled + "' ";
+  const std::string kernel = "kernel '" + attempt.info->blob->shownName() + "' ";
   if (!alone.isAlone())
     note(kernel + kOthersWentOn);
   else if (!status)
@@ -162,7 +162,7 @@ void Session::noteRefused(const Attempt& attempt, int status) {
   if (isOfOtherCode)
     for (const std::string& arch : attempt.info->architectures)
       code += (code.empty() ? "; the program has code for " : ", ") + arch;
-  note("kernel '" + attempt.info->blob->demangled +
+  note("kernel '" + attempt.info->blob->shownName() +
        "' was not recorded: its launch was refused: " + withWords(status) + code);
 }
 
@@ -186,7 +186,7 @@ bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, Device
       status = access.launchEnds(launch, instance.recordedNs, patience);
   });
   launchNs_ += nowNs() - begin;
-  const std::string kernel = "kernel '" + attempt.info->blob->demangled + "' ";
+  const std::string kernel = "kernel '" + attempt.info->blob->shownName() + "' ";
   if (!status)
     giveUp(*attempt.info, launch);
   else if (*status != 0)

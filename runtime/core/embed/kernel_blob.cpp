@@ -172,6 +172,13 @@ void readMetadata(const json& value, KernelBlob& blob) {
 
 } // namespace
 
+std::string KernelBlob::shownName() const {
+  constexpr size_t kLongest = 80;
+  if (demangled.size() <= kLongest || place.file.empty())
+    return demangled;
+  return place.file.substr(place.file.rfind('/') + 1) + ":" + std::to_string(place.line);
+}
+
 KernelBlob KernelBlob::parse(std::span<const std::byte> bytes) {
   BlobHeader header = readHeader(bytes);
   uint64_t payloadBytes = header.metadataBytes + header.bitcodeBytes;

@@ -69,6 +69,10 @@ struct KernelBlob {
   std::shared_ptr<const std::vector<std::byte>> image;
   std::string imageForm; ///< empty: there is IR
 
+  /// A name to read: the demangled one; where that is very long, the place of the body if known, as
+  /// "heat.cpp:24".
+  std::string shownName() const;
+
   /// \throws Error{ArtifactCorrupt} unless the bytes are a complete, undamaged blob.
   static KernelBlob parse(std::span<const std::byte> bytes);
 };
