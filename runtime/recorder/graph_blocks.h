@@ -24,8 +24,8 @@ namespace mneme::record {
 /// Memory that nodes of one graph allocate, one after the other.
 struct GraphBlock {
   Allocation allocation;
-  bool isLive = false;   ///< a launch has allocated it, and nothing has freed it
-  bool isListed = false; ///< in Memory, among what launches can access
+  std::atomic<bool> isLive{false}; ///< a launch has allocated it, and nothing has freed it
+  bool isListed = false;           ///< in Memory, among what launches can access
 };
 
 /// What an empty node stands for.

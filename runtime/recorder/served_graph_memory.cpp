@@ -80,14 +80,13 @@ int served(const CallGuard& guard, const Next& next, const Action& action) {
   return next();
 }
 
-bool mayHold(Session& session, const AllocParams& params, const GraphFunctions& functions) {
+bool mayHold(Session& session, const AllocParams& params) {
   Backend& backend = session.backend();
   const auto* access = static_cast<const Access*>(params.access);
-  return functions.canHoldMemory() && session.isActive() && !session.leavesGraphsWhole() &&
-         !session.hasDeviceFailed() && !session.leavesToVendor() && !isProgramCurious() &&
-         params.allocType == kPinned && params.handleTypes == 0 &&
-         params.locationType == kOnDevice && params.locationId == backend.currentDevice() &&
-         params.sizeBytes > 0 &&
+  return session.isActive() && !session.leavesGraphsWhole() && !session.hasDeviceFailed() &&
+         !session.leavesToVendor() && !isProgramCurious() && params.allocType == kPinned &&
+         params.handleTypes == 0 && params.locationType == kOnDevice &&
+         params.locationId == backend.currentDevice() && params.sizeBytes > 0 &&
          std::all_of(access, access + (access ? params.accessCount : 0),
                      [&](const Access& one) { return one.locationId == params.locationId; }) &&
          backend.canPlace(artifact::RegionKind::Allocation) && !backend.currentPlace().context &&
@@ -113,7 +112,6 @@ std::unordered_set<const void*> ancestors(const NewNode& place, const GraphFunct
 
 GraphBlocks::Block take(GraphBlocks& blocks, const NewNode& place, const AllocParams& params,
                         const GraphFunctions& functions) {
-  const RelaxedCapture relaxed(functions);
   size_t freeBytes = 0, totalBytes = 0;
   if (functions.freeBytes(&freeBytes, &totalBytes) != 0)
     return nullptr;
@@ -154,9 +152,12 @@ int serveAllocNode(const NewNode& place, AllocParams* params, const GraphFunctio
   const CallGuard guard;
   return served(guard, next, [&](Session& session, GraphBlocks& blocks) -> std::optional<int> {
     const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
+    if (!functions.canHoldMemory())
+      return std::nullopt;
+    const RelaxedCapture relaxed(functions);
     // Vendors refuse such nodes in bodies of conditional nodes.
     if (!place.node || !params || (place.count > 0 && !place.after) || isBody(place.graph) ||
-        !mayHold(session, *params, functions))
+        !mayHold(session, *params))
       return std::nullopt;
     const auto block = take(blocks, place, *params, functions);
     if (!block || functions.addEmpty(place.node, place.graph, place.after, place.count) != 0)
@@ -189,6 +190,9 @@ int serveCapturedAlloc(void** pointer, size_t bytes, void* stream, const GraphFu
   return served(guard, next, [&](Session& session, GraphBlocks& blocks) -> std::optional<int> {
     const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
     const auto place = session.backend().placeOf(stream);
+    if (!functions.canHoldMemory())
+      return std::nullopt;
+    const RelaxedCapture relaxed(functions);
     if (!pointer || (place && place->context))
       return std::nullopt;
     AllocParams params{};
@@ -196,7 +200,7 @@ int serveCapturedAlloc(void** pointer, size_t bytes, void* stream, const GraphFu
     params.locationType = kOnDevice;
     params.locationId = place ? static_cast<int>(place->device) : session.backend().currentDevice();
     params.sizeBytes = bytes;
-    if (!mayHold(session, params, functions))
+    if (!mayHold(session, params))
       return std::nullopt;
     const auto captured = readCapture(stream, functions);
     if (!captured)
