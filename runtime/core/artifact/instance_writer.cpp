@@ -19,7 +19,8 @@ namespace mneme::artifact {
 namespace {
 
 constexpr unsigned kMaxGenerations = 10000;
-/// Published together at most: two descriptors each, and what a kill can cost beside the queue.
+/// At most so many instances and files of kernels wait to be published. They keep their descriptors
+/// open, and a kill loses them with the queue.
 constexpr size_t kMaxWritten = 32;
 constexpr uint64_t kMaxWrittenBytes = 256ull << 20;
 constexpr std::chrono::seconds kMaxUnpublished{1};
@@ -126,7 +127,8 @@ void InstanceWriter::add(WrittenInstance written) {
 }
 
 bool InstanceWriter::isFull() const {
-  return written_.size() >= kMaxWritten || writtenBytes_ >= kMaxWrittenBytes ||
+  return written_.size() + store_.waitingCode() >= kMaxWritten ||
+         writtenBytes_ >= kMaxWrittenBytes ||
          (!written_.empty() && std::chrono::steady_clock::now() - writtenSince_ >= kMaxUnpublished);
 }
 
@@ -163,7 +165,8 @@ void InstanceWriter::writeFiles(WrittenInstance& written, InstanceDraft& draft) 
 }
 
 /// Gives the files the names chosen before, or the next free ones if another session has taken them
-/// meanwhile. No record has them yet: other sessions remove no such files while this one lives.
+/// meanwhile. No record has them yet: removeOrphans() of another session leaves them alone while
+/// this one lives.
 void InstanceWriter::nameSnapshots(WrittenInstance& written, unsigned generation,
                                    SnapshotBuilder& prologue, SnapshotBuilder& epilogue) {
   Instance& instance = written.instance;
@@ -191,23 +194,14 @@ void InstanceWriter::nameSnapshots(WrittenInstance& written, unsigned generation
 }
 
 /// What needs a damaged file is lost with it.
-void InstanceWriter::sync(std::vector<WrittenInstance>& batch) {
-  const std::multimap<uint64_t, UnsyncedFile> ofKernels = store_.takeUnsynced();
+void InstanceWriter::sync(std::vector<WrittenInstance>& batch,
+                          const std::map<uint64_t, std::string>& lostKernels) {
   std::vector<const UnsyncedFile*> files;
-  for (const auto& [hash, file] : ofKernels)
-    files.push_back(&file);
   for (const WrittenInstance& one : batch)
     for (const UnsyncedFile& file : one.files)
       files.push_back(&file);
   const std::vector<std::string> failures = syncTogether(files);
   auto failure = failures.begin();
-  std::map<uint64_t, std::string> lostKernels;
-  for (const auto& [hash, file] : ofKernels)
-    if (const std::string& why = *failure++; !why.empty()) {
-      std::error_code ignored;
-      std::filesystem::remove(file.path, ignored);
-      lostKernels[hash] = why;
-    }
   std::set<std::string> damaged;
   for (WrittenInstance& one : batch) {
     if (const auto lost = lostKernels.find(one.staticHash); lost != lostKernels.end())
@@ -221,8 +215,6 @@ void InstanceWriter::sync(std::vector<WrittenInstance>& batch) {
     if (!one.failure.empty())
       damaged.insert({one.instance.prologue, one.instance.epilogue});
   }
-  for (const auto& [hash, why] : lostKernels)
-    store_.forget(hash);
 }
 
 /// Writes the records of all that is not lost.
@@ -245,16 +237,24 @@ void InstanceWriter::enter(std::vector<WrittenInstance>& batch) {
   syncDirectory(options_.directory);
 }
 
-std::vector<WrittenInstance> InstanceWriter::publish() {
-  std::vector<WrittenInstance> batch = std::exchange(written_, {});
+PublishedBatch InstanceWriter::publish() {
+  PublishedBatch batch{std::exchange(written_, {}), store_.publishCode()};
   writtenBytes_ = 0;
-  if (batch.empty())
+  if (batch.instances.empty())
     return batch;
-  sync(batch);
-  enter(batch);
-  for (const WrittenInstance& one : batch)
+  try {
+    sync(batch.instances, batch.lostKernels);
+    enter(batch.instances);
+    removeLost(batch.instances);
+  } catch (const std::exception& error) { // no memory: nothing of it counts as recorded
+    for (auto one = batch.instances.rbegin(); one != batch.instances.rend(); ++one)
+      if (one->failure.empty()) {
+        one->failure = error.what();
+        store_.leave(one->staticHash, one->instance.dynamicHash, one->before);
+      }
+  }
+  for (const WrittenInstance& one : batch.instances)
     settle(one);
-  removeLost(batch);
   return batch;
 }
 
@@ -287,10 +287,10 @@ void InstanceWriter::removeLost(std::vector<WrittenInstance>& batch) {
   }
 }
 
-void InstanceWriter::removeOrphans() noexcept {
+void InstanceWriter::removeOrphans(const std::filesystem::path& ownSession) noexcept {
   try {
     const DirectoryLock lock = store_.lock();
-    if (lock.isTaken() || hasOtherSession(options_.directory))
+    if (lock.isTaken())
       return;
     std::vector<std::string> candidates;
     for (const uint64_t staticHash : store_.kernels())
@@ -298,6 +298,9 @@ void InstanceWriter::removeOrphans() noexcept {
       if (!std::filesystem::exists(options_.directory / damagedName(staticHash)))
         for (std::string& name : snapshotsByName(options_.directory, staticHash))
           candidates.push_back(std::move(name));
+    // Asked when they are listed: a session that begins later has named none of them.
+    if (hasOtherSession(options_.directory, ownSession))
+      return;
     const auto needed = filesOfAllRecords(options_.directory);
     for (const std::string& name : candidates)
       if (!needed.contains(name)) {

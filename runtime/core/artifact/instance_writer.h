@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,6 +40,12 @@ struct WrittenInstance {
   std::string failure;              ///< why it is lost; empty: it is not
 };
 
+/// What was published, or lost instead.
+struct PublishedBatch {
+  std::vector<WrittenInstance> instances;
+  std::map<uint64_t, std::string> lostKernels; ///< by static hash, why their files are not there
+};
+
 class InstanceWriter {
 public:
   /// \param threads  for compression; may change while writing
@@ -51,17 +58,19 @@ public:
   /// Writes both snapshots. A failure leaves nothing behind, and later drafts that are based on
   /// these snapshots fail, too. \throws Error
   void write(uint64_t staticHash, InstanceDraft& draft);
+  bool hasWritten() const { return !written_.empty(); }
   /// Whether enough is written to be published, even if more is to come at once.
   bool isFull() const;
   /// Brings to the disk what is written, then publishes it; a record never names a file that a
-  /// power failure could damage. Returns all of it, the lost ones with the reason; these leave
-  /// nothing behind, and what is based on them is lost, too.
-  std::vector<WrittenInstance> publish();
+  /// power failure could damage. What is lost leaves nothing behind, and what is based on it is
+  /// lost, too.
+  PublishedBatch publish();
 
   /// Removes snapshots of this session's kernels that no record needs any more because an instance
   /// was recorded again. Does nothing while other sessions record into the directory; the last one
   /// removes them.
-  void removeOrphans() noexcept;
+  /// \param ownSession  the file of this session
+  void removeOrphans(const std::filesystem::path& ownSession) noexcept;
 
 private:
   std::vector<RegionPlan> plan(const SnapshotDraft& draft, const std::vector<RegionChain>& similar,
@@ -74,7 +83,8 @@ private:
                      SnapshotBuilder& epilogue);
   bool isFree(const Instance& instance) const;
   void add(WrittenInstance written);
-  void sync(std::vector<WrittenInstance>& batch);
+  void sync(std::vector<WrittenInstance>& batch,
+            const std::map<uint64_t, std::string>& lostKernels);
   void enter(std::vector<WrittenInstance>& batch);
   void settle(const WrittenInstance& written);
   void removeLost(std::vector<WrittenInstance>& batch);

@@ -24,11 +24,16 @@ bool isText(const std::vector<std::byte>& ir) {
 
 } // namespace
 
-void RecordStore::writeUnsynced(uint64_t staticHash, const std::filesystem::path& path,
+/// Returns the bytes written: none if the file has this content already.
+uint64_t RecordStore::writeCode(uint64_t staticHash, const std::filesystem::path& path,
                                 std::span<const std::byte> bytes) {
-  unsynced_.emplace(
-      staticHash,
-      UnsyncedFile{writeFileAtomically(path, bytes, Durability::UntilPowerFails), path});
+  try {
+    if (std::ranges::equal(readFile(path), bytes))
+      return 0;
+  } catch (const Error&) { // not there yet, or unreadable: written below
+  }
+  code_.push_back({staticHash, writeTemporary(path, bytes), path, {}});
+  return bytes.size();
 }
 
 /// Returns the bytes written.
@@ -39,8 +44,7 @@ uint64_t RecordStore::addImages(KernelRecord& record) {
       continue;
     image.file = codeName(record.staticHash, image.form);
     image.hash = toHex(hash128(*image.content));
-    writeUnsynced(record.staticHash, directory_ / image.file, *image.content);
-    written += image.content->size();
+    written += writeCode(record.staticHash, directory_ / image.file, *image.content);
     image.content = nullptr;
   }
   return written;
@@ -57,15 +61,8 @@ uint64_t RecordStore::add(KernelRecord record, const std::vector<std::vector<std
                                  : codeName(record.staticHash, record.codeForm));
     record.moduleHashes.push_back(toHex(hash128(modules[index])));
     const std::filesystem::path path = directory_ / record.modules.back();
-    try {
-      if (readFile(path) == modules[index])
-        continue;
-    } catch (const Error&) { // not there yet, or unreadable: written below
-    }
-    if (isLinked(record, path))
-      continue;
-    writeUnsynced(record.staticHash, path, modules[index]);
-    written += modules[index].size();
+    if (!isLinked(record, path))
+      written += writeCode(record.staticHash, path, modules[index]);
   }
   const uint64_t hash = record.staticHash;
   Kernel& kernel = kernels_[hash];
@@ -74,21 +71,65 @@ uint64_t RecordStore::add(KernelRecord record, const std::vector<std::vector<std
   return written;
 }
 
-/// Whether the image of another kernel has the same content and became this kernel's, too: images
+/// Whether the image of another kernel has the same content and becomes this kernel's, too: images
 /// of many kernels may be large.
-bool RecordStore::isLinked(const KernelRecord& record, const std::filesystem::path& path) const {
-  if (record.codeForm.empty())
+bool RecordStore::isLinked(const KernelRecord& record, const std::filesystem::path& path) {
+  std::error_code failure;
+  if (record.codeForm.empty() || std::filesystem::exists(path, failure))
     return false;
   for (const auto& [hash, known] : kernels_) {
-    std::error_code failure;
     if (hash == record.staticHash || known.record.codeForm != record.codeForm ||
         known.record.moduleHashes != record.moduleHashes)
       continue;
-    std::filesystem::create_hard_link(directory_ / known.record.modules.at(0), path, failure);
+    const std::filesystem::path image = directory_ / known.record.modules.at(0);
+    const auto waiting = std::ranges::find(code_, image, &Code::path);
+    if (waiting != code_.end()) {
+      waiting->links.emplace_back(record.staticHash, path);
+      return true;
+    }
+    std::filesystem::create_hard_link(image, path, failure);
     if (!failure)
       return true;
   }
   return false;
+}
+
+/// Gives a file that is on the disk its name, and the names that it has for other kernels.
+void RecordStore::nameCode(const Code& code, std::map<uint64_t, std::string>& failures) {
+  std::error_code error;
+  std::filesystem::rename(code.file.path, code.path, error);
+  if (error)
+    failures[code.staticHash] = "cannot publish '" + code.path.string() + "': " + error.message();
+  for (const auto& [hash, link] : code.links) {
+    if (!error)
+      std::filesystem::create_hard_link(code.path, link, error);
+    if (error)
+      failures[hash] = "cannot publish '" + link.string() + "': " + error.message();
+  }
+}
+
+std::map<uint64_t, std::string> RecordStore::publishCode() {
+  const std::vector<Code> codes = std::exchange(code_, {});
+  std::vector<const UnsyncedFile*> files;
+  for (const Code& code : codes)
+    files.push_back(&code.file);
+  const std::vector<std::string> unsynced = syncTogether(files);
+  std::map<uint64_t, std::string> failures;
+  for (size_t index = 0; index < codes.size(); ++index) {
+    const Code& code = codes[index];
+    if (unsynced[index].empty()) {
+      nameCode(code, failures);
+      continue;
+    }
+    std::error_code ignored;
+    std::filesystem::remove(code.file.path, ignored);
+    failures[code.staticHash] = unsynced[index];
+    for (const auto& [hash, link] : code.links)
+      failures[hash] = unsynced[index];
+  }
+  for (const auto& [hash, why] : failures)
+    kernels_.erase(hash);
+  return failures;
 }
 
 RecordStore::FileState RecordStore::stateOf(const std::filesystem::path& path) const {

@@ -21,8 +21,8 @@ class RecordStore {
 public:
   explicit RecordStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-  /// Writes the modules and keeps the record; the JSON is written with the first instance. Returns
-  /// the number of bytes written, which may not be on the disk yet. \throws Error{IoFailed}
+  /// Writes the modules, which get their names by publishCode(), and keeps the record; the JSON is
+  /// written with the first instance. Returns the number of bytes written. \throws Error{IoFailed}
   uint64_t add(KernelRecord record, const std::vector<std::vector<std::byte>>& modules);
   bool contains(uint64_t staticHash) const { return kernels_.contains(staticHash); }
 
@@ -33,10 +33,11 @@ public:
   std::optional<Instance> enter(uint64_t staticHash, const Instance& instance);
   /// Takes back an instance that was entered.
   void leave(uint64_t staticHash, uint64_t dynamicHash, const std::optional<Instance>& before);
-  /// The files of added kernels that wait for a sync, by static hash. They no longer wait then.
-  std::multimap<uint64_t, UnsyncedFile> takeUnsynced() { return std::exchange(unsynced_, {}); }
-  /// Forgets a kernel whose files are damaged.
-  void forget(uint64_t staticHash) { kernels_.erase(staticHash); }
+  /// How many files of kernels wait for publishCode().
+  size_t waitingCode() const { return code_.size(); }
+  /// Brings the files of added kernels to the disk, then gives them their names. Kernels of which
+  /// that fails are forgotten; returns why, by static hash.
+  std::map<uint64_t, std::string> publishCode();
   /// Writes the JSON of every kernel that has entered instances, many at the same time. The caller
   /// has called lock(). A JSON that cannot be read now is not replaced: this session's instances
   /// are written to a record next to it, and into the JSON once it can be read. Returns why a JSON
@@ -78,10 +79,18 @@ private:
     /// added to the file.
     FileState written;
   };
+  /// A file of a kernel under a temporary name.
+  struct Code {
+    uint64_t staticHash = 0;
+    UnsyncedFile file;
+    std::filesystem::path path;                                    ///< its name
+    std::vector<std::pair<uint64_t, std::filesystem::path>> links; ///< for other kernels
+  };
   uint64_t addImages(KernelRecord& record);
-  void writeUnsynced(uint64_t staticHash, const std::filesystem::path& path,
+  uint64_t writeCode(uint64_t staticHash, const std::filesystem::path& path,
                      std::span<const std::byte> bytes);
-  bool isLinked(const KernelRecord& record, const std::filesystem::path& path) const;
+  bool isLinked(const KernelRecord& record, const std::filesystem::path& path);
+  static void nameCode(const Code& code, std::map<uint64_t, std::string>& failures);
   FileState stateOf(const std::filesystem::path& path) const;
   std::string mergeOthers(Kernel& kernel) const;
   void write(Kernel& kernel) const;
@@ -90,7 +99,7 @@ private:
   std::filesystem::path directory_;
   LockPatience patience_;
   std::map<uint64_t, Kernel> kernels_;
-  std::multimap<uint64_t, UnsyncedFile> unsynced_;
+  std::vector<Code> code_; ///< not on the disk yet
 };
 
 } // namespace mneme::artifact

@@ -180,12 +180,12 @@ SessionNote readSessionFile(const std::filesystem::path& path) {
   return note;
 }
 
-bool hasOtherSession(const std::filesystem::path& directory) noexcept {
+bool hasOtherSession(const std::filesystem::path& directory,
+                     const std::filesystem::path& own) noexcept {
   try {
-    const std::string own = "unfinished-" + std::to_string(getpid());
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {
       const std::string name = entry.path().filename().string();
-      if (isSessionFileName(name) && !name.starts_with(own + ".") && !name.starts_with(own + "-") &&
+      if (isSessionFileName(name) && name != own.filename() &&
           readSessionFile(entry.path()).isRunning)
         return true;
     }

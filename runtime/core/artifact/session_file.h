@@ -19,6 +19,7 @@ public:
   explicit SessionFile(const std::filesystem::path& directory);
   /// The instances that are taken and not written yet; removed when the session finishes.
   PendingFile& pending() noexcept { return *pending_; }
+  const std::filesystem::path& path() const noexcept { return path_; }
   void addLoss(const std::string& sentence) noexcept;
   /// Removes the file or, if something was lost, marks it as finished.
   void finish() noexcept;
@@ -47,7 +48,8 @@ struct SessionNote {
 /// Reads a session file. Never throws for damaged content: isReadable is false then.
 SessionNote readSessionFile(const std::filesystem::path& path);
 
-/// Whether a session of another process records into `directory` now.
-bool hasOtherSession(const std::filesystem::path& directory) noexcept;
+/// Whether a session other than that of the file `own` records into `directory` now.
+bool hasOtherSession(const std::filesystem::path& directory,
+                     const std::filesystem::path& own) noexcept;
 
 } // namespace mneme::artifact

@@ -1,7 +1,9 @@
-// Room core/artifact (internal): files that are written and named, but perhaps not on the disk yet.
+// Room core/artifact (internal): files that are written, but perhaps not on the disk yet.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,9 @@ struct UnsyncedFile {
   UniqueFd file;
   std::filesystem::path path;
 };
+
+/// Writes a temporary file beside `path`. \throws Error{IoFailed}; it is then removed.
+UnsyncedFile writeTemporary(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
 /// How many threads wait for the disk at the same time.
 inline constexpr unsigned kSyncThreads = 16;

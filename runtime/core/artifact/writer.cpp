@@ -118,6 +118,7 @@ struct RecordingWriter::Impl {
   std::set<uint64_t> lostSnapshots;
   bool areAllLost = false;
   std::map<uint64_t, KernelTask> unsavedKernels; ///< tried again with every instance
+  std::map<uint64_t, KernelTask> writtenKernels; ///< not published yet
   std::thread worker;
   std::atomic<uint64_t> progress{0};
 
@@ -131,6 +132,7 @@ struct RecordingWriter::Impl {
   void addKernel(KernelTask& task);
   void writeInstance(InstanceTask& task);
   void publishWritten() noexcept;
+  void keepLost(const std::map<uint64_t, std::string>& kernels);
   void account(const WrittenInstance& one);
   bool isIdle() const;
   void release(DraftSlab& slab);
@@ -188,7 +190,6 @@ void RecordingWriter::Impl::lose(const std::string& sentence, bool isInstance) n
   }
 }
 
-/// Later instances must not build on them.
 void RecordingWriter::Impl::startWorker() {
   if (worker.joinable())
     return;
@@ -252,7 +253,7 @@ void RecordingWriter::Impl::work() {
     isWorking = true;
     lock.unlock();
     perform(task);
-    if (instances.isFull() || isIdle())
+    if (instances.isFull() || (instances.hasWritten() && isIdle()))
       publishWritten();
     ++progress;
     lock.lock();
@@ -266,12 +267,13 @@ void RecordingWriter::Impl::work() {
 
 /// What is left to be done when everything is written.
 void RecordingWriter::Impl::conclude() noexcept {
+  publishWritten();
   try {
     store.publishCounts();
   } catch (const std::exception& error) {
     lose(sentence("the number of occurrences was not updated: ", error.what()), false);
   }
-  instances.removeOrphans();
+  instances.removeOrphans(session->path());
   session->finish();
 }
 
@@ -295,6 +297,7 @@ void RecordingWriter::Impl::perform(Task& task) {
 void RecordingWriter::Impl::addKernel(KernelTask& task) {
   const uint64_t staticHash = task.record.staticHash;
   const uint64_t bytes = store.add(task.record, task.modules);
+  writtenKernels[staticHash] = std::move(task);
   unsavedKernels.erase(staticHash);
   const std::lock_guard lock(mutex);
   statistics.storedBytes += bytes;
@@ -342,13 +345,22 @@ bool RecordingWriter::Impl::isIdle() const {
 
 void RecordingWriter::Impl::publishWritten() noexcept {
   try {
-    for (const WrittenInstance& one : instances.publish())
+    const PublishedBatch batch = instances.publish();
+    keepLost(batch.lostKernels);
+    for (const WrittenInstance& one : batch.instances)
       account(one);
   } catch (const std::exception& error) { // no memory to say which
     lose(sentence("instances were lost: ", error.what()), false);
     const std::lock_guard lock(mutex);
     areAllLost = true;
   }
+}
+
+/// They are written again with their next instance.
+void RecordingWriter::Impl::keepLost(const std::map<uint64_t, std::string>& kernels) {
+  for (auto& [hash, task] : std::exchange(writtenKernels, {}))
+    if (kernels.contains(hash))
+      unsavedKernels[hash] = std::move(task);
 }
 
 /// Counts what is published, or says that it is lost.

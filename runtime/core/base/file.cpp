@@ -108,11 +108,11 @@ std::filesystem::path temporaryName(const std::filesystem::path& path) {
          "-" + std::to_string(counter.fetch_add(1));
 }
 
-UniqueFd writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
-                             Durability durability) {
+void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                         Durability durability) {
   const std::filesystem::path temporary = temporaryName(path);
   try {
-    UniqueFd file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    const UniqueFd file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (!file)
       throw Error(ErrorCode::IoFailed,
                   systemMessage("cannot create '" + temporary.string() + "'", errno));
@@ -123,7 +123,6 @@ UniqueFd writeFileAtomically(const std::filesystem::path& path, std::span<const 
     if (rename(temporary.c_str(), path.c_str()) != 0)
       throw Error(ErrorCode::IoFailed,
                   systemMessage("cannot publish '" + path.string() + "'", errno));
-    return file;
   } catch (...) {
     unlink(temporary.c_str());
     throw;

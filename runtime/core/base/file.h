@@ -34,10 +34,9 @@ enum class Durability {
 };
 
 /// Writes a temporary file beside `path`, syncs it and renames it over `path`: readers see the old
-/// content or the new, never a part. Returns the open file, which the caller may sync later.
-/// \throws Error{IoFailed}; the temporary file is then removed.
-UniqueFd writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
-                             Durability durability = Durability::Synced);
+/// content or the new, never a part. \throws Error{IoFailed}; the temporary file is then removed.
+void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                         Durability durability = Durability::Synced);
 void writeFileAtomically(const std::filesystem::path& path, const std::string& text);
 
 /// Writes all bytes or throws Error{IoFailed} naming `path`. A write that fails raises no signal.

@@ -76,5 +76,25 @@ TEST_CASE("an instance that was written before its session was killed is not cal
         std::string::npos);
 }
 
+TEST_CASE("another session is one of any process, with the same number on another host, too") {
+  const TemporaryDirectory directory;
+  const std::string pid = std::to_string(getpid());
+  const auto own = directory.path() / ("unfinished-" + pid + ".session");
+  const auto other = directory.path() / ("unfinished-" + pid + "-elsewhere-now.session");
+  nlohmann::json content = {{"Pid", getpid()},
+                            {"StartTicks", 0},
+                            {"Host", "elsewhere"},
+                            {"Started", "2026-11-26T00:00:00Z"},
+                            {"Losses", nlohmann::json::array()},
+                            {"Finished", false}};
+  writeFileAtomically(own, content.dump());
+  CHECK(!hasOtherSession(directory.path(), own));
+  writeFileAtomically(other, content.dump());
+  CHECK(hasOtherSession(directory.path(), own));
+  content["Finished"] = true;
+  writeFileAtomically(other, content.dump());
+  CHECK(!hasOtherSession(directory.path(), own));
+}
+
 } // namespace
 } // namespace mneme::artifact::test

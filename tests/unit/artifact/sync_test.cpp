@@ -144,18 +144,62 @@ TEST_CASE("a record that does not reach the disk loses its new instances, and ke
         after);
 }
 
-TEST_CASE("a kernel whose code does not reach the disk has no instances") {
+TEST_CASE("code that does not reach the disk costs instances, and is written again with the next") {
   const TemporaryDirectory directory;
   RecordingWriter writer(optionsFor(directory.path()));
-  const Refusing refusing("RecordedIR_1");
-  writer.addKernel(kernelRecord(1), {noise(50, 3)});
-  writer.submit(1, instanceOf(6, noise(kChunkBytes, 7), noise(kChunkBytes, 8), &writer));
-  writer.finish();
+  const Bytes content = noise(kChunkBytes, 7);
+  {
+    const Refusing refusing("RecordedIR_1");
+    writer.addKernel(kernelRecord(1), {noise(50, 3)});
+    writer.submit(1, instanceOf(6, content, noise(kChunkBytes, 8), &writer));
+    writer.waitUntilWritten();
+  }
   CHECK(writer.statistics().instancesWritten == 0);
   CHECK(onlyLoss(writer).find("cannot sync") != std::string::npos);
   CHECK(listDirectory(directory.path()).records.empty());
   for (const auto& path : filesIn(directory.path()))
     CHECK(path.filename().string().find("RecordedIR_1") == std::string::npos);
+  writer.submit(1, instanceOf(7, content, content, &writer));
+  writer.finish();
+  const KernelRecord record = KernelRecord::load(directory.path() / "1.json");
+  CHECK(record.instances.size() == 1);
+  CHECK(record.readModule(directory.path(), 0) == noise(50, 3));
+}
+
+TEST_CASE("code that was recorded before stays when a disk refuses other code in its place") {
+  const TemporaryDirectory directory;
+  const Bytes content = noise(kChunkBytes, 7);
+  writeSmallRecording(directory.path(), 1, 5, content, content);
+  const KernelRecord before = KernelRecord::load(directory.path() / "1.json");
+  const Bytes code = before.readModule(directory.path(), 0);
+  RecordingWriter writer(optionsFor(directory.path()));
+  const Refusing refusing("RecordedIR_1");
+  writer.addKernel(kernelRecord(1), {noise(70, 4)});
+  writer.submit(1, instanceOf(6, noise(kChunkBytes, 9), content, &writer));
+  writer.finish();
+  CHECK(writer.statistics().instancesLost == 1);
+  CHECK(before.readModule(directory.path(), 0) == code);
+}
+
+TEST_CASE("kernels that share an image are lost together when it does not reach the disk") {
+  const TemporaryDirectory directory;
+  RecordingWriter writer(optionsFor(directory.path()));
+  const Bytes image = noise(300, 3), content = noise(kChunkBytes, 7);
+  const Bytes large = noise(300 * kChunkBytes, 8);
+  const Refusing refusing("RecordedCode_1.");
+  writer.addKernel(kernelRecord(9), {noise(50, 3)});
+  writer.submit(9, instanceOf(9, large, large, &writer)); // the others wait while it is written
+  for (const uint64_t hash : {1, 2}) {
+    KernelRecord record = kernelRecord(hash);
+    record.codeForm = "cubin";
+    writer.addKernel(record, {image});
+    writer.submit(hash, instanceOf(hash, content, content, &writer));
+  }
+  writer.finish();
+  CHECK(writer.statistics().instancesWritten == 1);
+  CHECK(writer.statistics().instancesLost == 2);
+  CHECK(listDirectory(directory.path()).records.size() == 1);
+  CHECK(listDirectory(directory.path()).unfinished.empty());
 }
 
 } // namespace mneme::artifact::test
