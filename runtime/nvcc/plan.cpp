@@ -123,8 +123,10 @@ private:
       append(words, {"-Xarch_device", "-O3"});
     // nvcc says nothing of loops that it does not unroll as a pragma asks; CUB has many.
     words.push_back("-Wno-pass-failed");
-    // nvcc warns of narrowing within braces, where clang stops.
-    words.push_back("-Wno-error=c++11-narrowing");
+    // nvcc warns of these, or takes them, where clang stops.
+    for (const char* kind :
+         {"c++11-narrowing", "register", "missing-template-arg-list-after-template-kw"})
+      words.push_back("-Wno-error=" + std::string(kind));
     if (settings_.isDebug)
       words.push_back("-D__CUDACC_DEBUG__");
     append(words, arithmeticOfDevice());
@@ -228,7 +230,9 @@ private:
       return;
     }
     const bool isCuda = kind == Kind::Cuda && !isIdentification(entry.input);
-    Command command{{tool(kind == Kind::C ? "mneme-cc" : "mneme-cxx"), "-Qunused-arguments"}};
+    // Warnings that are chosen are GCC's, which clang need not know.
+    Command command{{tool(kind == Kind::C ? "mneme-cc" : "mneme-cxx"), "-Qunused-arguments",
+                     "-Wno-unknown-warning-option"}};
     append(command.words, wordsOfPhase(phase));
     if (isCuda &&
         (phase == Phase::Preprocess || phase == Phase::Depend || phase == Phase::DependOnOwn))

@@ -27,6 +27,8 @@ constexpr std::array kKnown{
         "char bytes[sizeof(T)]; T& object = *reinterpret_cast<T*>(bytes);"},
     Known{"expected expression", "<<<", "{",
           "clang takes no braces between <<< and >>>: write dim3 before them (dim3{x, y, z})"},
+    Known{"expected expression", "<< <", "",
+          "clang takes no blanks within <<< and >>>: write each in one piece"},
     Known{"expected expression", "#define", "#pragma",
           "clang takes no #pragma from a macro: define the macro as _Pragma(\"unroll\")"},
 };

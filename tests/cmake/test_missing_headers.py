@@ -118,7 +118,9 @@ __global__ void one(Two* out, unsigned n) {
   *out = Two{sum, cuda::std::plus<double>()(1, 2)};
 }
 __global__ void two() { cooperative_groups::this_cluster().sync(); }
-int own() { return OWN; }
+struct Three { template <class T> T given(T t) { return t; } };
+template <class T> int older(T t) { register int x = t.template given(3); return x; }
+int own() { return OWN + older(Three()); }
 static_assert(__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10 == CUDA_VERSION, "release");
 """
 
@@ -134,9 +136,11 @@ def test_a_macro_of_nvcc_that_a_source_asks_for_is_named(build_tree: Path, tmp_p
         "nvcc's own built-in functions; with it the source compiles: add -D__NVCC__, or set "
         "NVCC_APPEND_FLAGS=-D__NVCC__"
     )
-    done = run_command(*words, cwd=tmp_path, NVCC_APPEND_FLAGS="-D__NVCC__")
+    done = run_command(*words, cwd=tmp_path, NVCC_APPEND_FLAGS="-D__NVCC__ -Xcompiler -Wlogical-op")
     assert done.returncode == 0, done.stderr
-    assert "warning: non-constant-expression cannot be narrowed" in done.stderr
+    assert "unknown warning option" not in done.stderr
+    for kind in ("c++11-narrowing", "register", "missing-template-arg-list-after-template-kw"):
+        assert f"[-W{kind}]" in done.stderr
 
 
 def test_a_launch_with_braces_is_explained(build_tree: Path, tmp_path: Path) -> None:

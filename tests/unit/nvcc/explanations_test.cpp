@@ -55,6 +55,8 @@ TEST_CASE("what clang does not take in a source is said of clang") {
   CHECK(
       explainCode("a.cu:2:22: error: expected expression\n    2 |   int a[] = {1, };;\n").empty());
   CHECK(explainCode("a.cu:2:22: error: expected expression").empty());
+  CHECK(explainCode("a.cu:2:7: error: expected expression\n    2 |   k << <4, 1 >> > (a);\n") ==
+        "clang takes no blanks within <<< and >>>: write each in one piece");
   CHECK(explainCode(
             "a.cu:2:2: error: expected expression\n    2 |  UNROLL\n      |  ^\na.cu:1:16: note: "
             "expanded from macro 'UNROLL'\n    1 | #define UNROLL #pragma unroll\n") ==

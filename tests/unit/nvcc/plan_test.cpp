@@ -20,9 +20,11 @@ std::vector<std::string> linesOf(const std::string& words) {
     std::string line = shellText(command);
     for (const std::string& same :
          {std::string("/m/bin/"), std::string(" -Qunused-arguments"),
+          std::string(" -Wno-unknown-warning-option"),
           std::string(" -isystem /m/include/mneme/cuda_wrappers -include /m/include/mneme/nvcc.h"),
           std::string(" -Xarch_device -O3"), std::string(" -Wno-pass-failed"),
-          std::string(" -Wno-error=c++11-narrowing"),
+          std::string(" -Wno-error=c++11-narrowing -Wno-error=register "
+                      "-Wno-error=missing-template-arg-list-after-template-kw"),
           std::string(
               " -D__CUDACC_VER_MAJOR__=13 -D__CUDACC_VER_MINOR__=0 -D__CUDACC_VER_BUILD__=0"),
           std::string(" -L/m/lib/driver_stubs -L/m/lib -Wl,--push-state,--as-needed -lcudart "
