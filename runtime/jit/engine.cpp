@@ -201,10 +201,11 @@ void Engine::warnOfOtherCode(const std::string& name) {
 
 void Engine::warnOfCode(const std::string& name, const std::string& codes) {
   if (stale_.insert(name).second)
-    warn("tuned kernel '" + name + "' is not used: its code is not the one that was tuned (" +
-             codes +
-             "); tune it again, unless 'mneme deploy --check' finds that code under another name" +
-             kRunsAsBuilt,
+    warn(sentence(
+             "tuned kernel '", name, "' is not used: its code is not the one that was tuned (",
+             codes,
+             "); tune it again, unless 'mneme deploy --check' finds that code under another name",
+             kRunsAsBuilt),
          quoted(name));
 }
 
