@@ -200,13 +200,11 @@ void Engine::warnOfOtherCode(const std::string& name) {
 }
 
 void Engine::warnOfCode(const std::string& name, const std::string& codes) {
+  const std::string why =
+      "its code is not the one that was tuned (" + codes +
+      "); tune it again, unless 'mneme deploy --check' finds that code under another name";
   if (stale_.insert(name).second)
-    warn(sentence(
-             "tuned kernel '", name, "' is not used: its code is not the one that was tuned (",
-             codes,
-             "); tune it again, unless 'mneme deploy --check' finds that code under another name",
-             kRunsAsBuilt),
-         quoted(name));
+    warn(sentence("tuned kernel '", name, "' is not used: ", why, kRunsAsBuilt), quoted(name));
 }
 
 std::vector<tuned::Variant> Engine::fittingVariants(const std::vector<tuned::Variant>& ofCode,
