@@ -369,7 +369,8 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, AtPlac
   clearGuards(access);
   there.leave(); // where the program launches, default streams are others
   if (!launchAndWait(attempt, launch, access, draft.instance, alone)) {
-    textures.abandon();
+    if (attempt.status.value_or(0) == 0) // it was launched
+      textures.abandon();
     return false; // the vendor's runtime may keep the error of the latest call alone
   }
   there.enter();

@@ -115,8 +115,9 @@ std::string explainReads(const std::vector<std::string>& reads) {
   std::vector<std::string> others = reads;
   std::string text;
   if (std::erase(others, artifact::kOwnLaunches) > 0)
-    text = "The kernel launches kernels itself, which run in an order of their own in each replay, "
-           "and not at all in code that is compiled from IR.";
+    text =
+        "The kernel launches kernels itself: a replay of code without IR launches them as well, in "
+        "no fixed order, and code that is compiled from IR cannot.";
   if (others.empty())
     return text;
   std::string list;

@@ -69,12 +69,14 @@ CUgreenCtx greenContext(const Driver& driver, CUstream stream) noexcept;
 struct NumberedLimit {
   CUlimit number;
   uint64_t ContextLimits::* value;
+  const char* what;
 };
 inline constexpr std::array<NumberedLimit, 4> kContextLimits = {
-    {{CU_LIMIT_STACK_SIZE, &ContextLimits::stackBytes},
-     {CU_LIMIT_PRINTF_FIFO_SIZE, &ContextLimits::printBytes},
-     {CU_LIMIT_MALLOC_HEAP_SIZE, &ContextLimits::heapBytes},
-     {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, &ContextLimits::ownLaunches}}};
+    {{CU_LIMIT_STACK_SIZE, &ContextLimits::stackBytes, "bytes of stack for a thread"},
+     {CU_LIMIT_PRINTF_FIFO_SIZE, &ContextLimits::printBytes, "bytes that kernels can print"},
+     {CU_LIMIT_MALLOC_HEAP_SIZE, &ContextLimits::heapBytes, "bytes of heap"},
+     {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, &ContextLimits::ownLaunches,
+      "launches of kernels' own"}}};
 
 /// The runtime's functions that map a kernel's host handle to the driver's handle. Either may be
 /// null.

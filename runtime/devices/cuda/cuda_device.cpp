@@ -44,9 +44,8 @@ void CudaDevice::raiseLimits(const ContextLimits& limits) {
         (driver.cuCtxGetLimit(&present, limit.number) == CUDA_SUCCESS && present >= wanted))
       continue;
     if (driver.cuCtxSetLimit(limit.number, wanted) != CUDA_SUCCESS)
-      log(LogLevel::Warn, "the GPU refuses a limit that the program had set, number " +
-                              std::to_string(limit.number) + ", of " + std::to_string(wanted) +
-                              ": a kernel that needs it fails");
+      log(LogLevel::Warn, "the GPU refuses " + std::to_string(wanted) + " " + limit.what +
+                              ", which the program had set: a kernel that needs them fails");
   }
 }
 
