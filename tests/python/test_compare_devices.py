@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import deque
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 import mneme.measure.suite_executor as room
 from compare_samples import Simulated, compared, make_cases, variant
+from mneme.compare import session
 from mneme.compare.measuring import FEWEST_LAUNCHES, enough_launches, takes_as_long_in_place
 from mneme.compare.results import SPENT
 from mneme.compare.turns import Turns
 from mneme.devices import DeviceLimits
-from mneme.errors import InvalidArgument
+from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.mneme_types import ExperimentResult
 
 VARIANTS = (variant("A", "a"), variant("B", "b"))
@@ -161,6 +165,38 @@ def test_a_gpu_that_failed_is_not_used_again(tmp_path: Path) -> None:
     assert all(one.outcomes["B"].again for one in found.results)
     # Two processes, each asked once at most.
     assert simulated.refused.count(1) <= 2
+
+
+class Guarded(deque[Any]):
+    """A queue that notes whether its owner had the lock when something came back."""
+
+    def __init__(self, has_lock: Callable[[], bool]) -> None:
+        super().__init__()
+        self.has_lock = has_lock
+        self.came_back: list[bool] = []
+
+    def appendleft(self, one: Any) -> None:
+        self.came_back.append(self.has_lock())
+        super().appendleft(one)
+
+
+@pytest.mark.usefixtures("gpus")
+def test_a_launch_comes_back_from_a_gpu_while_no_other_lane_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Guarded] = []
+
+    class Run(session._Run):
+        def __init__(self, *those: Any) -> None:
+            super().__init__(*those)
+            self._ahead = Guarded(cast("Any", self._changed)._is_owned)
+            made.append(self._ahead)
+
+    monkeypatch.setattr(session, "_Run", Run)
+    simulated = Simulated(unavailable=(0,))
+    with pytest.raises(BackendUnavailable):
+        compared(make_cases(tmp_path, 4), VARIANTS, simulated, tmp_path / "r", device="g:0")
+    assert made[0].came_back == [True, True]
 
 
 @pytest.mark.usefixtures("gpus")

@@ -317,7 +317,8 @@ class _Run:
                 self._store.append(found)
                 self._finished.append(found)
         except BackendUnavailable:
-            self._ahead.appendleft(prepared)  # for another device
+            with self._changed:  # which other lanes look through
+                self._ahead.appendleft(prepared)  # for another device
             raise
         finally:
             with self._changed:
