@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mneme._vendors import KERNEL_LIBRARIES
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
 __all__ = [
     "KernelName",
@@ -25,14 +25,12 @@ _ANONYMOUS = "(anonymous namespace)"
 _CALL = "operator()"
 # Placeholders while parentheses are removed; no name contains these characters.
 _ANONYMOUS_MARK, _CALL_MARK = "\x01", "\x02"
-_INNERMOST = re.compile(r"\([^()]*\)")
 # A function's parameters begin so; words in parentheses, as labels have them, stand after a blank.
 _BEFORE_PARAMETERS = re.compile(r"[\w>]$")
 # Namespaces that CUB and Thrust name after their version: "CUB_300001_SM_900::".
 _VERSION = re.compile(r"\b(?:CUB|THRUST)_\d+_[\w]*::")
 _LAST_WORD = re.compile(r"[\w']*$")
 _FIRST_WORD = re.compile(r"^[\w']*")
-_TEMPLATE = re.compile(r"<[^<>]*>")
 _TYPE = re.compile(r"(?:\(anonymous namespace\)::)?[A-Za-z_]\w*(?:::[\w~()' ]+)*")
 _LAMBDA = re.compile(r"'lambda|\{lambda")
 _BUILT_IN = frozenset(
@@ -49,10 +47,7 @@ def qualified_name(demangled: str) -> str:
     "app::(anonymous namespace)::dot(double*)" gives "app::(anonymous namespace)::dot".
     """
     text = demangled.replace(_ANONYMOUS, _ANONYMOUS_MARK).replace(_CALL, _CALL_MARK)
-    count = 1
-    while count:
-        text, count = _INNERMOST.subn("", text)
-    name = _last_word(text.strip())
+    name = _last_word(_without_pairs(text, "(", ")").strip())
     name = name.replace(_ANONYMOUS_MARK, _ANONYMOUS).replace(_CALL_MARK, _CALL)
     return name or demangled
 
@@ -64,43 +59,63 @@ def own_part(qualified: str) -> str:
     the framework's namespace if there is one, else the first such type that is no library's:
     "Kokkos::Impl::launch<Kokkos::ParallelFor<halo::'lambda0'>>" gives "halo::'lambda0'".
     """
-    parts = list(_parts(qualified))
-    heads = [_without_templates(one) for one in parts]
-    namespace, is_inside, _ = _without_templates(qualified).partition("::")
+    arguments = _arguments(qualified)
+    namespace, is_inside, _ = _without_pairs(qualified, "<", ">").partition("::")
     framework = namespace if is_inside and namespace not in KERNEL_LIBRARIES else ""
-    lambdas = [one for one, head in zip(parts, heads, strict=True) if _LAMBDA.search(head)]
+    lambdas = [one.within(qualified) for one in arguments if _LAMBDA.search(one.head)]
     if lambdas:
         return next((one for one in lambdas if _namespace(one) != framework), lambdas[0])
     known = {"", framework, *KERNEL_LIBRARIES}
     types = (
-        one
-        for one, head in zip(parts, heads, strict=True)
-        if _TYPE.fullmatch(head) and head not in _BUILT_IN and _namespace(head) not in known
+        one.within(qualified)
+        for one in arguments
+        if _TYPE.fullmatch(one.head)
+        and one.head not in _BUILT_IN
+        and _namespace(one.head) not in known
     )
     return next(types, "") if framework else ""
 
 
-def _parts(text: str) -> Iterator[str]:
-    """Yield the template arguments of a name, each before those in it."""
-    depth = begin = 0
-    for at, letter in enumerate(text):
-        if letter == "<":
-            depth += 1
-            begin = at + 1 if depth == 1 else begin
-        elif (letter == "," and depth == 1) or letter == ">":
-            if depth == 1:
-                one = text[begin:at].strip()
-                yield one
-                yield from _parts(one)
-                begin = at + 1
-            depth -= letter == ">"
+class _Argument(NamedTuple):
+    """A template argument: where it is in the name, and its text without arguments of its own."""
+
+    begin: int
+    end: int
+    head: str
+
+    def within(self, name: str) -> str:
+        return name[self.begin : self.end].strip()
 
 
-def _without_templates(text: str) -> str:
-    count = 1
-    while count:
-        text, count = _TEMPLATE.subn("", text)
-    return text
+def _arguments(name: str) -> list[_Argument]:
+    """Return the template arguments of a name, each before those in it, however deep they are."""
+    found: list[_Argument] = []
+    opened: list[tuple[int, list[str]]] = []
+    for at, letter in enumerate(name):
+        if letter in ",>" and opened:
+            begin, head = opened.pop()
+            found.append(_Argument(begin, at, "".join(head).strip()))
+            if letter == ",":
+                opened.append((at + 1, []))
+        elif letter == "<":
+            opened.append((at + 1, []))
+        elif opened:
+            opened[-1][1].append(letter)
+    return sorted(found)
+
+
+def _without_pairs(text: str, opening: str, closing: str) -> str:
+    """Return a text without what stands in brackets, and without those that have a partner."""
+    kept: list[str] = []
+    opened: list[int] = []
+    for letter in text:
+        if letter == closing and opened:
+            del kept[opened.pop() :]
+            continue
+        if letter == opening:
+            opened.append(len(kept))
+        kept.append(letter)
+    return "".join(kept)
 
 
 def _namespace(head: str) -> str:
@@ -213,7 +228,7 @@ def _without_details(text: str, longest: int) -> str:
     if len(name) <= longest or "<" not in name:
         return name
     own = own_part(name)
-    bare = _without_templates(own)
+    bare = _without_pairs(own, "<", ">")
     last = "::".join(bare.split("::")[-2:])
     return next((one for one in (own, bare) if len(one) <= longest), last) or name
 

@@ -79,6 +79,12 @@ def test_what_a_program_gave_to_a_framework(qualified: str, own: str) -> None:
     assert own_part(qualified) == own
 
 
+def test_names_may_be_as_deep_as_they_like() -> None:
+    deep = "K::run" + "<K::Type" * 5000 + "<app::Body>" + ">" * 5000
+    assert own_part(deep) == "app::Body"
+    assert short_name(f"void {deep}(int{'(*' * 5000}{')' * 5000})") == "app::Body"
+
+
 def test_a_long_name_is_what_the_program_gave_to_the_framework() -> None:
     names = [LONG.format(f"advec_mom(double*)::'lambda{n}'(int)", "x") for n in ("", "0")]
     assert names_in_tables(names) == ["advec_mom::'lambda'", "advec_mom::'lambda0'"]
