@@ -156,3 +156,23 @@ def test_the_programs_pipeline_is_that_of_its_build(
     data = record_data("5") | {"Options": options}
     record = RecordedExecution.from_json(write(tmp_path / "17.json", data))
     assert record.program_pipeline == pipeline
+
+
+@pytest.mark.parametrize(
+    ("demangled", "name"),
+    [
+        ("step(int)", "step"),
+        ("ns::step<double>(double*)", "ns::step<double>"),
+        ("void run<step(int)::{lambda(int)#1}>(int)", "run<step::{lambda#1}>"),
+    ],
+)
+def test_sentences_tell_kernels_with_one_name_by_their_places(
+    tmp_path: Path, demangled: str, name: str
+) -> None:
+    def told(**more: object) -> str:
+        data = {**record_data(), "DemangledName": demangled, **more}
+        return RecordedExecution.from_json(write(tmp_path / "1.json", data)).told_name
+
+    places = [{"File": file, "Line": 7, "EndLine": 9} for file in ("src/a.cu", "b.cu")]
+    assert [told(Place=place) for place in places] == [f"{name} (a.cu:7)", f"{name} (b.cu:7)"]
+    assert told() == name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.arguments import Argument, Member, constant_paths
 from mneme.errors import NotFound
 from mneme.files.publish import publish_text
-from mneme.kernel_names import KernelName, qualified_name, short_name, shortened
+from mneme.kernel_names import KernelName, short_name, shortened
 from mneme.recording.memory_state import MemStateRef, SnapshotType
 from mneme.recording.record_json import Fields, read_record
 from mneme.recording.without_ir import refusal
@@ -319,10 +319,9 @@ class RecordedExecution:
 
     @property
     def told_name(self) -> str:
-        """The name in sentences, with its place where other kernels may have the name."""
+        """The name in sentences, with its place: overloads and static kernels share names."""
         name = self.short_name
-        is_alone = name == qualified_name(self.demangled_name) and "'lambda" not in name
-        if self.place is None or self.labels or is_alone:
+        if self.place is None or self.labels:
             return name
         return f"{name} ({places_in_tables([str(self.place)])[0]})"
 
