@@ -110,6 +110,10 @@ class Simulated:
     """Devices, lanes and record files of what was opened ahead."""
     alone: list[int] = field(default_factory=list)
     """Devices on which one launch had the memory for itself."""
+    present: dict[tuple[int, int], str] = field(default_factory=dict)
+    """Record files of what is open, by device and lane."""
+    late: list[tuple[int, int, str]] = field(default_factory=list)
+    """Devices, lanes and record files of what was opened by a replay."""
 
     def __call__(self, devices: Sequence[str], logs: Path, options: Any) -> Self:
         self._random = random.Random(self.seed)
@@ -147,9 +151,11 @@ class Simulated:
     ) -> Callable[[], None]:
         def wait() -> None:
             self._check(device)
-            if (name := Path(launch[0]).name) in self.too_large:
+            self.present.pop((device, lane), None)
+            if (name := Path(launch[0]).name) in self.too_large and most_bytes:
                 raise OutOfMemory("no room for two")
             self.opened.append((device, lane, name))
+            self.present[device, lane] = name
 
         return wait
 
@@ -162,6 +168,11 @@ class Simulated:
 
     def close_others(self, device: int, lane: int) -> None:
         self.alone.append(device)
+        for other in [one for one in list(self.present) if one[0] == device and one[1] != lane]:
+            self.present.pop(other, None)
+
+    def close(self, device: int, lane: int) -> None:
+        self.present.pop((device, lane), None)
 
     def compile(
         self, launch: tuple[str, str], config: ExperimentConfiguration, target: str
@@ -188,6 +199,12 @@ class Simulated:
             name = Path(launch[0]).name
             if name in self.unopened:
                 raise self.unopened[name]
+            if self.present.get((device, lane)) != name:
+                self.present[device, lane] = name
+                self.late.append((device, lane, name))
+            together = [one for (of, _), one in list(self.present.items()) if of == device]
+            if len(together) > 1 and set(together) & set(self.too_large):
+                raise OutOfMemory("no room for two")
             return result
 
         self.launched.append(config.passes)

@@ -7,19 +7,25 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 import mneme.measure.suite_executor as room
 from compare_samples import Simulated, compared, make_cases, variant
-from mneme.compare import session
-from mneme.compare.measuring import FEWEST_LAUNCHES, enough_launches, takes_as_long_in_place
+from mneme.compare import CompareOptions, session
+from mneme.compare.measuring import (
+    FEWEST_LAUNCHES,
+    _Measurement,
+    enough_launches,
+    takes_as_long_in_place,
+)
 from mneme.compare.results import SPENT
-from mneme.compare.turns import Turns
+from mneme.compare.turns import Lane, Turns
 from mneme.devices import DeviceLimits
 from mneme.errors import BackendUnavailable, InvalidArgument
-from mneme.mneme_types import ExperimentResult
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
 VARIANTS = (variant("A", "a"), variant("B", "b"))
 
@@ -129,7 +135,33 @@ def test_a_launch_that_needs_the_whole_memory_has_it(tmp_path: Path) -> None:
     found = compared(make_cases(tmp_path, 4), VARIANTS, simulated, tmp_path / "r", device="g:0")
     assert [one.problem for one in found.results] == [""] * 4
     assert simulated.alone == [0]
-    assert "1001.json" not in {file for _, _, file in simulated.opened}
+    assert {file for _, _, file in simulated.late} == {"1001.json"}
+    assert "1001.json" not in simulated.present.values()
+
+
+def test_a_launch_that_was_closed_for_a_large_one_is_opened_again(tmp_path: Path) -> None:
+    cases = make_cases(tmp_path, 2)
+    simulated = Simulated(too_large=("1001.json",))(["g:0"], tmp_path, None)
+    turns = Turns()
+    options = CompareOptions(variants=list(VARIANTS), results_dir=tmp_path / "r")
+    small, large = (
+        _Measurement(
+            simulated,
+            Lane(device=0, number=at, most_bytes=1, turns=turns),
+            cast("Any", SimpleNamespace(case=case)),
+            options,
+        )
+        for at, case in enumerate(cases)
+    )
+    small.open()
+    large.open()
+    with large.turn():
+        assert simulated.present == {}
+        simulated.submit(0, cases[1].launch, ExperimentConfiguration(), lane=1)()
+    assert simulated.present == {}
+    with small.turn():
+        assert simulated.present == {(0, 0): "1000.json"}
+    assert simulated.alone == [0]
 
 
 @pytest.mark.usefixtures("gpus")

@@ -194,6 +194,7 @@ class _Measurement:
         """Open the launch, while another one may be measured; its turn is for what fails here."""
         case, lane = self._prepared.case, self._lane
         with lane.turns.opening():
+            lane.turns.note_open(lane.number, is_open=False)  # what was open is closed
             wait = self._executor.open(
                 lane.device,
                 case.launch,
@@ -208,16 +209,22 @@ class _Measurement:
                 raise
             except MnemeError:
                 self._is_open = False
+            lane.turns.note_open(lane.number, is_open=self._is_open)
         self._opened_at = time.monotonic()
 
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Wait for the turn; have the memory of the device alone if the launch needs it."""
-        turns = self._lane.turns
+        lane, turns = self._lane, self._lane.turns
         with turns.taken(), ExitStack() as stack:
+            if self._is_open and not turns.has_open(lane.number):
+                self.open()  # one that needed the memory alone closed it
             if not self._is_open:
                 stack.enter_context(turns.opening())
-                self._executor.close_others(self._lane.device, self._lane.number)
+                self._executor.close_others(lane.device, lane.number)
+                turns.note_alone(lane.number)
+                # Whatever comes next finds the memory free.
+                stack.callback(self._executor.close, lane.device, lane.number)
             yield
 
     def await_code(self, names: Sequence[str]) -> None:

@@ -43,6 +43,9 @@ class Executor(Protocol):
     def close_others(self, device: int, lane: int) -> None:
         """Wait until the other processes of a device have no launch open."""
 
+    def close(self, device: int, lane: int) -> None:
+        """Wait until a process has no launch open."""
+
     def submit(  # noqa: PLR0913 - all that a replay depends on
         self,
         device: int,

@@ -27,6 +27,22 @@ class Turns:
         self._opening = threading.Lock()
         self._noting = threading.Lock()
         self._free_since = time.monotonic()
+        self._with_open: set[int] = set()
+
+    def note_open(self, lane: int, *, is_open: bool) -> None:
+        """Note whether a lane has a launch open, by its number."""
+        with self._noting:
+            (self._with_open.add if is_open else self._with_open.discard)(lane)
+
+    def note_alone(self, lane: int) -> None:
+        """Note that no lane but this one has a launch open."""
+        with self._noting:
+            self._with_open.intersection_update({lane})
+
+    def has_open(self, lane: int) -> bool:
+        """Whether a lane has a launch open; only others change that, in their turns."""
+        with self._noting:
+            return lane in self._with_open
 
     @contextmanager
     def taken(self) -> Iterator[None]:

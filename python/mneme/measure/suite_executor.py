@@ -221,8 +221,14 @@ class SuiteExecutor:
 
     def close_others(self, device: int, lane: int) -> None:
         """Wait until the other processes of a device have no launch open."""
-        others = [at for at in range(len(self._lanes[device])) if at != lane]
-        for wait in [self._ask(device, at, Task(message=("close",))) for at in others]:
+        self._close_all(device, [at for at in range(len(self._lanes[device])) if at != lane])
+
+    def close(self, device: int, lane: int) -> None:
+        """Wait until a process of a device has no launch open."""
+        self._close_all(device, [lane])
+
+    def _close_all(self, device: int, lanes: Sequence[int]) -> None:
+        for wait in [self._ask(device, at, Task(message=("close",))) for at in lanes]:
             with suppress(BackendUnavailable):  # it has none open either
                 wait()
 

@@ -121,7 +121,7 @@ class SuiteProcess(Worker[Task]):
             self._unopened(task, *content)
             return
         if not task.is_replay:
-            task.future.set_result(None)
+            self._done(task, content if kind == "failed" else "")
             return
         if kind == "failed":
             result = self._failed(content)
@@ -148,8 +148,20 @@ class SuiteProcess(Worker[Task]):
             how = f"timed out after {request.spent_seconds:.1f} s"
         sentence = f"Worker {how} running on device {self.device}"
         task = request.subject
-        if not task.future.done():
-            task.future.set_result(self._failed(sentence, died=True) if task.is_replay else None)
+        if task.future.done():
+            return
+        if task.is_replay:
+            task.future.set_result(self._failed(sentence, died=True))
+        else:
+            self._done(task, sentence)
+
+    @staticmethod
+    def _done(task: Task, failure: str) -> None:
+        """Answer a task that is not a replay; a process that ended has closed its launch, too."""
+        if failure and task.message[0] == "open":
+            task.future.set_exception(errors.DeviceFailed(failure))
+        else:
+            task.future.set_result(None)
 
     def _on_refusal(self, requests: list[Request[Task]], refusal: Refusal) -> None:
         sentence = (
