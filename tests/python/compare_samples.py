@@ -110,6 +110,8 @@ class Simulated:
     """Devices, lanes and record files of what was opened ahead."""
     alone: list[int] = field(default_factory=list)
     """Devices on which one launch had the memory for itself."""
+    on_open: Callable[[], None] = lambda: None
+    """Called while a launch is opened."""
     present: dict[tuple[int, int], str] = field(default_factory=dict)
     """Record files of what is open, by device and lane."""
     late: list[tuple[int, int, str]] = field(default_factory=list)
@@ -151,8 +153,9 @@ class Simulated:
     ) -> Callable[[], None]:
         def wait() -> None:
             self._check(device)
+            self.on_open()
             self.present.pop((device, lane), None)
-            if (name := Path(launch[0]).name) in self.too_large and most_bytes:
+            if (name := Path(launch[0]).name) in self.too_large:
                 raise OutOfMemory("no room for two")
             self.opened.append((device, lane, name))
             self.present[device, lane] = name

@@ -106,6 +106,26 @@ def test_what_devices_spent_their_time_on_is_told(tmp_path: Path) -> None:
     assert [json.loads(line)["spent"]["kernels"] for line in lines] == [time["kernels"] / 2] * 2
 
 
+@pytest.mark.parametrize("too_large", [(), ("1000.json", "1001.json")])
+def test_opening_a_launch_is_not_waiting_for_code(
+    too_large: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+
+    def passes() -> None:
+        now[0] += 0 if too_large else 0.25
+
+    clock = SimpleNamespace(monotonic=lambda: now[0])
+    monkeypatch.setattr("mneme.compare.measuring.time", clock)
+    monkeypatch.setattr("mneme.compare.turns.time", clock)
+    simulated = Simulated(on_open=passes, too_large=too_large)
+    found = compared(make_cases(tmp_path, 2), VARIANTS, simulated, tmp_path / "r")
+    time = found.to_dict()["time"]
+    # Each launch once: ahead, or in its first replay.
+    assert time["opening"] == pytest.approx(2 * 0.25)
+    assert time["compiling"] == 0
+
+
 @pytest.fixture
 def gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """Devices that are none of this machine."""

@@ -180,19 +180,20 @@ class _Measurement:
         self._prepared = prepared
         self._options = options
         self._is_open = False
-        self._opened_at = 0.0
+        self._openings: list[tuple[float, float]] = []
+        self._awaited = (0.0, 0.0)
         self._idle_before: float | None = None
         self._iterations = options.iterations
         self._statistics: dict[str, str] = {}
         self.outcomes: dict[str, Outcome] = {}
         self.device = ""
         self.is_in_place = False
-        self.compiled_at = 0.0
         self.spent = dict.fromkeys(SPENT, 0.0)
 
     def open(self) -> None:
         """Open the launch, while another one may be measured; its turn is for what fails here."""
         case, lane = self._prepared.case, self._lane
+        began = time.monotonic()
         with lane.turns.opening():
             lane.turns.note_open(lane.number, is_open=False)  # what was open is closed
             wait = self._executor.open(
@@ -210,7 +211,7 @@ class _Measurement:
             except MnemeError:
                 self._is_open = False
             lane.turns.note_open(lane.number, is_open=self._is_open)
-        self._opened_at = time.monotonic()
+        self._openings.append((began, time.monotonic()))
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -230,6 +231,7 @@ class _Measurement:
     def await_code(self, names: Sequence[str]) -> None:
         """Wait for the code of all variants; note which cannot be compiled."""
         prepared = self._prepared
+        began = time.monotonic()
         for name in names:
             if name in prepared.refused:
                 self.outcomes[name] = Outcome(
@@ -240,7 +242,7 @@ class _Measurement:
             self._statistics[name] = answer.statistics
             if answer.failure:
                 self.outcomes[name] = _not_compiled(answer.failure, prepared.configs[name])
-        self.compiled_at = time.monotonic()
+        self._awaited = (began, time.monotonic())
 
     def verify(self, names: Sequence[str]) -> None:
         """Replay every variant once that can be compiled, those with the same code together."""
@@ -334,9 +336,8 @@ class _Measurement:
     def end(self, began: float) -> float:
         """Note what the device spent its time on; return how long that was."""
         start, seconds = self._lane.turns.finish(began)
-        compiled_at = max(start, self.compiled_at)
-        self.spent["compiling"] = compiled_at - start
-        self.spent["opening"] = max(0.0, self._opened_at - compiled_at)
+        self.spent["compiling"] = _seconds_since(start, self._awaited)
+        self.spent["opening"] += sum(_seconds_since(start, one) for one in self._openings)
         if self._idle_before is not None:
             self.spent["waiting"] = self._idle_seconds() - self._idle_before
         return seconds
@@ -402,12 +403,20 @@ class _Measurement:
             result = wait()
             if self._idle_before is None:  # until then it was not this launch's turn
                 self._idle_before = self._idle_seconds()
+                if not self._is_open:  # so its first replay opened it
+                    self.spent["opening"] += result.open_time
             self.spent["kernels"] += result.launched_ns * _NS
             self.spent["restoring"] += result.restore_time
             self.spent["verifying"] += result.verify_time
             return result
 
         return noted
+
+
+def _seconds_since(start: float, interval: tuple[float, float]) -> float:
+    """Return how much of an interval is after a time."""
+    began, ended = interval
+    return max(0.0, ended - max(start, began))
 
 
 def _rejected(outcome: Outcome, name: str, compared: Rounds[str]) -> Outcome:
