@@ -80,6 +80,9 @@ SEEN_BY_DRIVER = frozenset({"cuda"})
 # How to make CMake link the shared runtime.
 SHARED_RUNTIME_HINT = "CMake: CUDA_RUNTIME_LIBRARY Shared, which add_mneme() sets"
 
+# Namespaces of libraries whose kernels' own names say more than what a program gives them.
+KERNEL_LIBRARIES = frozenset(("camp", "cub", "cuda", "desul", "std", "thrust"))
+
 # The toolkit that programs are built with: how to ask the compiler wrappers for its path, where its
 # release is stated (1000 * major + 10 * minor), and what to do without one.
 TOOLKIT_NAME = "CUDA toolkit"
@@ -94,9 +97,6 @@ TOOLKIT_WHEELS = "nvidia/cu[1-9]*"
 TOOLKIT_PARTS = ("nvvm/libdevice", "bin/ptxas")
 TOOLKIT_SPACK_PACKAGE = "cuda"
 # A header that clang's headers include, and what it belongs to.
-# Namespaces of libraries whose kernels' own names say more than what a program gives them.
-KERNEL_LIBRARIES = frozenset(("camp", "cub", "cuda", "desul", "std", "thrust"))
-
 TOOLKIT_HEADERS = ("include/curand_mtgp32_kernel.h", "cuRAND's headers")
 TOOLKIT_HINT = "set CUDA_HOME, or: pip install 'mneme-gpu[cuda-toolkit]'"
 SPACK_TOOLKIT_HINT = "set CUDA_HOME, or: spack load cuda"
