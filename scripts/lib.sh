@@ -49,6 +49,32 @@ cuda12_packages=(
 cuda129_packages=(
   'nvidia-cuda-nvcc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-cccl-cu12==12.9.*' 'nvidia-curand-cu12==10.3.10.*'
 )
+# cuda12_part RELEASE PACKAGE: prints what pip is to install for a part of CUDA 12, a package of PyPI's. Its version is
+# the release's own, but not that of libraries that are counted by themselves.
+cuda12_part() {
+  case "$2" in *[=~!\<\>@]*) echo "$2" && return ;; esac
+  local version=
+  case "$1 $2" in
+  '12.6 nvidia-cufft-cu12') version=11.3.0 ;;
+  '12.6 nvidia-cufile-cu12') version=1.11.1 ;;
+  '12.6 nvidia-curand-cu12') version=10.3.7 ;;
+  '12.6 nvidia-cusolver-cu12') version=11.7.1 ;;
+  '12.6 nvidia-cusparse-cu12') version=12.5.4 ;;
+  '12.6 nvidia-npp-cu12') version=12.3.1 ;;
+  '12.6 nvidia-nvjpeg-cu12') version=12.3.3 ;;
+  '12.9 nvidia-cufft-cu12') version=11.4.1 ;;
+  '12.9 nvidia-cufile-cu12') version=1.14.1 ;;
+  '12.9 nvidia-curand-cu12') version=10.3.10 ;;
+  '12.9 nvidia-cusolver-cu12') version=11.7.5 ;;
+  '12.9 nvidia-cusparse-cu12') version=12.5.10 ;;
+  '12.9 nvidia-npp-cu12') version=12.4.1 ;;
+  '12.9 nvidia-nvjpeg-cu12') version=12.4.0 ;;
+  *' nvidia-cuda-'*-cu12 | *' nvidia-cublas-cu12' | *' nvidia-nvjitlink-cu12') version=$1 ;;
+  *' nvidia-nvtx-cu12' | *' nvidia-nvml-dev-cu12' | *' nvidia-nvfatbin-cu12') version=$1 ;;
+  *) die "which version of '$2' goes with CUDA $1 is not known here; write it behind the name: $2==VERSION" ;;
+  esac
+  echo "$2==$version.*"
+}
 # What scripts/docs uses.
 python_docs_packages=(
   'sphinx>=8.1' 'furo>=2024.8.6' 'myst-parser>=4' 'sphinx-copybutton>=0.5.2' 'sphinxcontrib-moderncmakedomain>=3.29'

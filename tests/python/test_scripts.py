@@ -194,6 +194,11 @@ def test_what_one_build_directory_has_compiled_serves_others(tmp_path: Path) -> 
         ([], "a directory is missing; see the first lines of scripts/cuda12"),
         (["new", "--version", "11.8"], "there is no CUDA 11.8 here, only 12.6 and 12.9"),
         (["full"], "/full' is not empty"),
+        (["new", "nvidia-cudnn-cu12"], "write it behind the name: nvidia-cudnn-cu12==VERSION"),
+        (
+            ["new", "nvidia-nvcomp-cu12"],
+            "which version of 'nvidia-nvcomp-cu12' goes with CUDA 12.9",
+        ),
     ],
 )
 def test_a_toolkit_of_cuda_12_is_refused_in_one_sentence(
@@ -207,3 +212,33 @@ def test_a_toolkit_of_cuda_12_is_refused_in_one_sentence(
     assert done.returncode == 1
     assert said in done.stderr
     assert sorted(one.name for one in tmp_path.iterdir()) == ["full"]
+
+
+@pytest.mark.parametrize(
+    ("release", "package", "wanted"),
+    [
+        ("12.9", "nvidia-cuda-profiler-api-cu12", "nvidia-cuda-profiler-api-cu12==12.9.*"),
+        ("12.6", "nvidia-nvjitlink-cu12", "nvidia-nvjitlink-cu12==12.6.*"),
+        ("12.9", "nvidia-cufft-cu12", "nvidia-cufft-cu12==11.4.1.*"),
+        ("12.6", "nvidia-cusparse-cu12", "nvidia-cusparse-cu12==12.5.4.*"),
+        ("12.9", "nvidia-nvjpeg-cu12", "nvidia-nvjpeg-cu12==12.4.0.*"),
+        *(("12.9", one, one) for one in ("nvidia-cudnn-cu12==9.1.0.70", "a<2", "a>1", "a~=1.2")),
+    ],
+)
+def test_a_part_of_cuda_12_has_the_version_of_its_release(
+    release: str, package: str, wanted: str
+) -> None:
+    asked = f'. {SCRIPTS}/lib.sh; cuda12_part "$1" "$2"'
+    said = subprocess.check_output(["bash", "-c", asked, "bash", release, package], text=True)
+    assert said == f"{wanted}\n"
+
+
+@pytest.mark.parametrize("release", ["12.6", "12.9"])
+def test_parts_of_cuda_12_that_are_always_there_have_those_versions(release: str) -> None:
+    listing = "cuda12_packages" if release == "12.6" else "cuda129_packages"
+    asked = (
+        f'. {SCRIPTS}/lib.sh; for one in "${{{listing}[@]}}"; do echo "$one"; '
+        f'cuda12_part {release} "${{one%%=*}}"; done'
+    )
+    said = subprocess.check_output(["bash", "-c", asked], text=True).splitlines()
+    assert said[::2] == said[1::2] != []
