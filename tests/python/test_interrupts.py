@@ -7,10 +7,14 @@ import os
 import signal
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mneme.interrupts import interrupts_wait, interrupts_wait_often
+from mneme.measure.eval_future import EvalFuture
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.session.result_store import read_trials
 from mneme.session.session import TuneOptions, TuningSession
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, recording
@@ -85,3 +89,38 @@ def test_an_interrupt_while_a_trial_is_written_leaves_files_that_agree(
     summary = json.loads((tmp_path / "results" / "summary.json").read_text())
     # A result that had come by then is kept, too.
     assert summary["num_trials_completed"] == lines == 4
+
+
+class _Interrupting(EvalFuture):
+    """An interrupt comes when its result is taken."""
+
+    def result(self, timeout: float | None = None) -> ExperimentResult | None:
+        os.kill(os.getpid(), signal.SIGINT)
+        return super().result(timeout)
+
+
+class _Interrupted(FakeExecutor):
+    """The result of the fourth configuration comes with an interrupt."""
+
+    def submit(self, config: ExperimentConfiguration, **wishes: Any) -> EvalFuture:
+        done = super().submit(config, **wishes)
+        if len(self.submitted) != 4:
+            return done
+        future = _Interrupting(0, config)
+        future.set_result(self.answer(config))
+        return future
+
+
+@pytest.mark.compile
+@needs_native
+def test_an_interrupt_while_a_result_is_taken_does_not_lose_it(
+    recording: Path, tmp_path: Path
+) -> None:
+    options = TuneOptions(
+        record_database=recording, results_dir=tmp_path / "results", sampler="grid"
+    )
+    executor = _Interrupted()
+    tuning = TuningSession(options, space=Levels(), make_executor=executor)
+    assert tuning.run() == 130, tuning.error
+    taken = executor.submitted[3].key()
+    assert taken in {one.candidate.config.key() for one in read_trials(tmp_path / "results")}

@@ -247,12 +247,13 @@ class SearchLoop:
     def _keep_finished(self) -> None:
         """Store results that came while something else ended the search, without reporting them."""
         while not self._finished.empty():
-            candidate, future = self._finished.get()
-            if self._in_flight.pop(candidate.key, None) is None:
-                continue
-            done = self._completed(candidate, future)
-            if done.status != "internal_error":
-                self._keep(done)
+            with interrupts_wait():  # so that nothing is taken and not kept
+                candidate, future = self._finished.get()
+                if self._in_flight.pop(candidate.key, None) is None:
+                    continue
+                done = self._completed(candidate, future)
+                if done.status != "internal_error":
+                    self._keep(done)
 
     def give_up(self) -> None:
         """Store what has finished meanwhile; tell the study which trials will have no result."""
@@ -338,32 +339,33 @@ class SearchLoop:
         """Wait for a result, then process those that are available, but not too many."""
         # While a configuration runs, this is the only sign of life for other processes.
         self._search.beat()
-        try:
-            # Waits in slices, so that an interrupt is noticed.
-            candidate, future = self._finished.get(timeout=_POLL_SECONDS)
-        except queue.Empty:
-            return
         for left in range(_RESULTS_IN_A_ROW, 0, -1):
-            self._finish(candidate, future)
+            best = self.progress.best
+            # Waits in slices, so that an interrupt is noticed.
+            done = self._take(_POLL_SECONDS if left == _RESULTS_IN_A_ROW else 0.0)
+            if done is None:
+                return
+            self._record(done)
+            if self.progress.best is not best:
+                self._tighten(self._threshold())
             self.progress.seconds = time.monotonic() - began
             if deadline is not None:
                 self.progress.time_left = max(0.0, deadline - time.monotonic())
             self._listener.progress(self.progress)
-            if left == 1:
-                return
-            try:
-                candidate, future = self._finished.get_nowait()
-            except queue.Empty:
-                return
 
-    def _finish(self, candidate: Candidate, future: Future) -> None:
-        key = candidate.key
-        self._in_flight.pop(key, None)
-        self._longest = max(self._longest, time.monotonic() - self._since.pop(key))
-        best = self.progress.best
-        self._record(self._completed(candidate, future))
-        if self.progress.best is not best:
-            self._tighten(self._threshold())
+    def _take(self, seconds: float) -> CompletedCandidate | None:
+        """Return a result, which is kept by then; None if there is none within so many seconds."""
+        with interrupts_wait():  # so that nothing is taken and not kept
+            try:
+                candidate, future = self._finished.get(timeout=seconds)
+            except queue.Empty:
+                return None
+            key = candidate.key
+            self._in_flight.pop(key, None)
+            self._longest = max(self._longest, time.monotonic() - self._since.pop(key))
+            done = self._completed(candidate, future)
+            self._keep(done)
+            return done
 
     def _completed(self, candidate: Candidate, future: Future) -> CompletedCandidate:
         metric, baseline = self._options.metric, self._baseline.metric
@@ -376,7 +378,6 @@ class SearchLoop:
             self._count(done)
 
     def _record(self, done: CompletedCandidate) -> None:
-        self._keep(done)
         self._on_done(done)
         self._search.tell(done)
         self.progress.done_now += 1
