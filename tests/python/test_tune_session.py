@@ -10,7 +10,7 @@ from typing import Any
 import optuna
 import pytest
 
-from mneme.errors import InvalidArgument
+from mneme.errors import InvalidArgument, MnemeError
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.search.samplers import make_sampler
 from mneme.session import loop, session_run
@@ -34,7 +34,7 @@ class Heard(TuneListener):
         self.sentences: list[str] = []
         self.counts: list[int] = []
 
-    def failed(self, sentence: str) -> None:
+    def failed(self, sentence: str, error: MnemeError | None = None) -> None:
         self.sentences.append(sentence)
 
     def warn(self, sentence: str) -> None:
