@@ -48,15 +48,17 @@ class _Handlers(AbstractContextManager[None]):
     ) -> None:
         self._depth -= 1
         if not self._depth:
-            came, self._came = self._came, []
-            for sent in came:
-                self._usual[sent](sent, None)
+            self._handle(None)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        if self._depth:
-            self._came.append(number)
-        else:
-            self._usual[number](number, frame)
+        self._came.append(number)
+        if not self._depth:
+            self._handle(frame)  # with what a block that ends just now has not handled yet
+
+    def _handle(self, frame: FrameType | None) -> None:
+        came, self._came = self._came, []
+        for sent in came:
+            self._usual[sent](sent, frame)
 
 
 class _Present(threading.local):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mneme.interrupts import interrupts_wait, interrupts_wait_often
+from mneme.interrupts import _Handlers, interrupts_wait, interrupts_wait_often
 from mneme.measure.eval_future import EvalFuture
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.session.result_store import read_trials
@@ -49,6 +49,33 @@ def test_interrupts_wait_as_well_where_that_costs_little() -> None:
         done.append(9)
     assert done == [0, 1]
     assert signal.getsignal(signal.SIGINT) == before
+
+
+class _Twice(_Handlers):
+    """A second interrupt comes while a block ends."""
+
+    is_armed = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "_depth" and value == 0 and self.is_armed:
+            self.is_armed = False
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_second_interrupt_while_a_block_ends_leaves_none_for_later() -> None:
+    handlers = _Twice()
+    handlers.install()
+    try:
+        with pytest.raises(KeyboardInterrupt), handlers:  # noqa: PT012 - as above
+            handlers.is_armed = True
+            os.kill(os.getpid(), signal.SIGINT)
+        with handlers:
+            pass
+    except KeyboardInterrupt:
+        pytest.fail("the first one came once more")
+    finally:
+        handlers.remove()
 
 
 def test_other_threads_have_nothing_to_wait_for() -> None:

@@ -34,7 +34,7 @@ class Heard(TuneListener):
         self.sentences: list[str] = []
         self.counts: list[int] = []
 
-    def failed(self, sentence: str, error: MnemeError | None = None) -> None:
+    def failed(self, sentence: str, error: MnemeError | None = None) -> None:  # noqa: ARG002
         self.sentences.append(sentence)
 
     def warn(self, sentence: str) -> None:
