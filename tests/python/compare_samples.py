@@ -15,7 +15,7 @@ from typing import Any
 
 from typing_extensions import Self
 
-from mneme.compare import Case, CompareOptions, Comparison, Variant, run_comparison
+from mneme.compare import Case, CompareListener, CompareOptions, Comparison, Variant, run_comparison
 from mneme.errors import BackendUnavailable, MnemeError, OutOfMemory
 from mneme.measure.compile_pool import CompileAnswer
 from mneme.measure.measuring import Measuring
@@ -100,8 +100,6 @@ class Simulated:
     """How launches were measured, in the same order."""
     asked: list[tuple[int, str, int | None]] = field(default_factory=list)
     """Numbers of devices, record files and launches, in the same order."""
-    gone_after: tuple[int, int] = (-1, 0)
-    """A device, and how many launches it opens before it does not work any more."""
     refused: list[int] = field(default_factory=list)
     """Devices that did not work when they were asked."""
     too_large: Sequence[str] = ()
@@ -110,8 +108,8 @@ class Simulated:
     """Devices, lanes and record files of what was opened ahead."""
     alone: list[int] = field(default_factory=list)
     """Devices on which one launch had the memory for itself."""
-    on_open: Callable[[], None] = lambda: None
-    """Called while a launch is opened."""
+    on_open: Callable[[int], None] = lambda _: None
+    """Called with the number of a device while a launch is opened there."""
     present: dict[tuple[int, int], str] = field(default_factory=dict)
     """Record files of what is open, by device and lane."""
     late: list[tuple[int, int, str]] = field(default_factory=list)
@@ -153,7 +151,7 @@ class Simulated:
     ) -> Callable[[], None]:
         def wait() -> None:
             self._check(device)
-            self.on_open()
+            self.on_open(device)
             self.present.pop((device, lane), None)
             if (name := Path(launch[0]).name) in self.too_large:
                 raise OutOfMemory("no room for two")
@@ -163,9 +161,7 @@ class Simulated:
         return wait
 
     def _check(self, device: int) -> None:
-        which, opened = self.gone_after
-        is_gone = device == which and sum(one == device for one, _, _ in self.opened) >= opened
-        if device in self.unavailable or is_gone:
+        if device in self.unavailable:
             self.refused.append(device)
             raise BackendUnavailable("it fell off the bus")
 
@@ -251,6 +247,7 @@ def compared(
     variants: Sequence[Variant],
     simulated: Simulated,
     results: Path,
+    listener: CompareListener | None = None,
     **more: Any,
 ) -> Comparison:
     """The result of a comparison."""
@@ -259,4 +256,4 @@ def compared(
         results_dir=results,
         **{"device": "cpu", "rounds": 16, **more},
     )
-    return run_comparison(cases, options, make_executor=simulated)
+    return run_comparison(cases, options, listener, make_executor=simulated)

@@ -14,7 +14,7 @@ import pytest
 
 import mneme.measure.suite_executor as room
 from compare_samples import Simulated, compared, make_cases, variant
-from mneme.compare import CompareOptions, session
+from mneme.compare import CompareListener, CompareOptions, session
 from mneme.compare.measuring import (
     FEWEST_LAUNCHES,
     _Measurement,
@@ -112,7 +112,7 @@ def test_opening_a_launch_is_not_waiting_for_code(
 ) -> None:
     now = [0.0]
 
-    def passes() -> None:
+    def passes(_: int) -> None:
         now[0] += 0 if too_large else 0.25
 
     clock = SimpleNamespace(monotonic=lambda: now[0])
@@ -187,13 +187,19 @@ def test_a_launch_that_was_closed_for_a_large_one_is_opened_again(tmp_path: Path
 @pytest.mark.usefixtures("gpus")
 def test_nothing_is_opened_beside_a_launch_that_has_the_memory_alone() -> None:
     turns = Turns()
-    other = threading.Thread(target=turns.opening().__enter__)
+    has_begun, may_open = threading.Event(), threading.Event()
+
+    def open_one() -> None:
+        has_begun.set()
+        with turns.opening():
+            may_open.set()
+
     with turns.taken():
         with turns.opening():
-            other.start()
-            assert other.is_alive()
-        other.join(10)
-        assert not other.is_alive()
+            threading.Thread(target=open_one, daemon=True).start()
+            assert has_begun.wait(30)
+            assert not may_open.wait(0.05)
+        assert may_open.wait(30)
 
 
 @pytest.mark.usefixtures("gpus")
@@ -253,9 +259,24 @@ def test_a_launch_comes_back_from_a_gpu_while_no_other_lane_looks(
 
 @pytest.mark.usefixtures("gpus")
 def test_what_a_gpu_found_that_is_gone_is_confirmed_elsewhere(tmp_path: Path) -> None:
+    meeting, opening = threading.Barrier(2), {0, 1}
+
+    def meet(device: int) -> None:
+        """Wait for the other device, so that each measures something."""
+        if device in opening:
+            opening.remove(device)
+            meeting.wait(30)
+
+    class Listener(CompareListener):
+        def confirming(self, count: int) -> None:
+            assert count == 3
+            simulated.unavailable = (0,)
+
+    simulated = Simulated(factors={"b": 1.5}, noise=0.001, bursts=0, on_open=meet)
     cases = make_cases(tmp_path, 3)
-    simulated = Simulated(factors={"b": 1.5}, noise=0.001, bursts=0, gone_after=(0, 2))
-    found = compared(cases, VARIANTS, simulated, tmp_path / "r", device="g:0,g:1")
+    found = compared(cases, VARIANTS, simulated, tmp_path / "r", Listener(), device="g:0,g:1")
+    assert "g:0" in {one.device for one in found.results}
+    assert 0 in simulated.refused
     assert all(one.outcomes["B"].again for one in found.results)
 
 
@@ -286,7 +307,7 @@ def test_a_launch_that_takes_as_long_on_its_own_output_need_not_be_restored(
 
 @pytest.mark.parametrize("options", [{}, {"restores_always": True}, {"is_cold": True}])
 def test_rounds_are_in_place_if_no_variant_needs_to_be_restored(
-    options: dict[str, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mneme.compare.measuring._CPU", "none")
     simulated = Simulated(in_place=("a", "b"), factors={"b": 1.2}, bursts=0)
