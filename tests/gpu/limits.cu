@@ -28,7 +28,7 @@ int main(int count, char** argv) {
   int *numbers = nullptr, *out = nullptr;
   for (int at = 0; at < 256; ++at)
     host[at] = at * 7 % 31;
-  int status = isStack ? cudaDeviceSetLimit(cudaLimitStackSize, 64 << 10)
+  int status = isStack ? cudaDeviceSetLimit(cudaLimitStackSize, 128 << 10)
                        : cudaDeviceSetLimit(cudaLimitMallocHeapSize, 256 << 20);
   cudaMalloc(&numbers, sizeof(host));
   cudaMalloc(&out, 64 * sizeof(int));
