@@ -1,6 +1,7 @@
 #include "runtime/nvcc/explanations.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "runtime/nvcc/command.h"
@@ -39,15 +40,42 @@ std::string listed(const std::vector<std::string_view>& words) {
   return text;
 }
 
-std::string openMpLibrary(const std::vector<std::string>& words) {
-  return words.empty() ? "" : outputOf({{words.front(), "-print-file-name=libomp.so"}});
+bool isGiven(const std::vector<std::string>& words,
+             std::initializer_list<std::string_view> options) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return belongsTo(word, options); });
+}
+
+bool asksForOpenMp(const std::vector<std::string>& words) {
+  return isGiven(words, {"-fopenmp", "-fopenmp=libomp"});
+}
+
+/// What a command that compiles without errors writes where it links; empty where it does not.
+std::string linkerMessages(std::string_view messages, const std::vector<std::string>& words) {
+  std::vector<std::string> again = checkingWords(words, "-w");
+  if (again.empty() || isGiven(words, {"-c", "-S", "-E"}) ||
+      messages.find("error: ") != std::string_view::npos)
+    return {};
+  again.insert(again.begin() + 1, {"-o", "/dev/null"});
+  return errorsOf({again});
+}
+
+/// Links again where the preprocessor's messages do not decide.
+std::string explanationOfOpenMp(std::string_view messages, const std::vector<std::string>& words) {
+  if (!asksForOpenMp(words))
+    return {};
+  const std::string library = outputOf({{words.front(), "-print-file-name=libomp.so"}});
+  if (library.empty() || library.find('/') != std::string::npos)
+    return {};
+  const std::string text = explainOpenMp(messages, words, library);
+  return text.empty() ? explainOpenMp(linkerMessages(messages, words), words, library) : text;
 }
 
 std::string explanationOf(std::string_view messages, const std::vector<std::string>& words,
                           const fs::path& bin) {
   if (const std::string text = explainOptions(messages, bin); !text.empty())
     return text;
-  if (std::string text = explainOpenMp(messages, words, openMpLibrary(words)); !text.empty())
+  if (std::string text = explanationOfOpenMp(messages, words); !text.empty())
     return text;
   const Toolkit toolkit = findToolkit(bin);
   if (const std::string header = missingHeader(messages); !header.empty())
@@ -115,13 +143,13 @@ std::string explainLanguage(std::string_view messages, const std::vector<std::st
 
 std::string explainOpenMp(std::string_view messages, const std::vector<std::string>& words,
                           std::string_view library) {
-  const auto isThere = [&](std::initializer_list<std::string_view> options) {
-    return std::any_of(words.begin(), words.end(),
-                       [&](const std::string& word) { return belongsTo(word, options); });
-  };
-  const bool links = !isThere({"-c", "-S", "-E"}) && messages.find("error: ") == messages.npos;
-  if (!isThere({"-fopenmp", "-fopenmp=libomp"}) || library.empty() ||
-      library.find('/') != std::string_view::npos || (!links && missingHeader(messages) != "omp.h"))
+  constexpr std::array<std::string_view, 3> kNames{"-lomp", "libomp", "__kmpc_"};
+  const bool isMissed = missingHeader(messages) == "omp.h" ||
+                        std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
+                          return messages.find(name) != std::string_view::npos;
+                        });
+  if (!asksForOpenMp(words) || library.empty() || library.find('/') != std::string_view::npos ||
+      !isMissed)
     return {};
   return std::string("clang's OpenMP needs its own header and runtime, libomp, which is not "
                      "installed (g++'s libgomp does not serve): install libomp-") +

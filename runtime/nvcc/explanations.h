@@ -19,9 +19,9 @@ std::string explainOptions(std::string_view messages, const std::filesystem::pat
 std::string explainLanguage(std::string_view messages, const std::vector<std::string>& words,
                             const Toolkit& toolkit);
 
-/// A sentence where OpenMP is asked for and clang has no runtime of it: by a command that links, or
-/// by a source that includes its header; else empty. `library` is where clang finds the runtime, a
-/// name alone if nowhere.
+/// A sentence where OpenMP is asked for and clang has no runtime of it, which the messages miss: a
+/// linker's the runtime, the preprocessor's its header; else empty. `library` is where clang finds
+/// the runtime, a name alone if nowhere.
 std::string explainOpenMp(std::string_view messages, const std::vector<std::string>& words,
                           std::string_view library);
 

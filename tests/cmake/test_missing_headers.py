@@ -61,9 +61,9 @@ def test_other_errors_are_the_compilers_alone(
 ) -> None:
     (tmp_path / "a.cpp").write_text('#include "own.h"\n')
     (tmp_path / "b.cpp").write_text("int number = nothing;\n")
-    for source in ("a.cpp", "b.cpp"):
+    for words in (("-c", "a.cpp"), ("-c", "b.cpp"), ("-fopenmp", "b.cpp", "-o", "b")):
         done = run_command(
-            *(build_tree / "bin" / "mneme-cxx", "-c", source),
+            *(build_tree / "bin" / "mneme-cxx", *words),
             cwd=tmp_path,
             CUDA_HOME=str(toolkit),
         )

@@ -39,9 +39,16 @@ TEST_CASE("a language that is too old for CUDA's headers is named") {
 
 TEST_CASE("a runtime of OpenMP that clang lacks is named where it is needed") {
   const std::vector<std::string> linking = {"clang++", "-fopenmp", "a.o"};
-  CHECK(explainOpenMp("", linking, "libomp.so\n").find("install libomp-") != std::string::npos);
-  CHECK(explainOpenMp("", linking, "/usr/lib/libomp.so\n").empty());
-  CHECK(explainOpenMp("", {"clang++", "a.o"}, "libomp.so\n").empty());
+  for (const char* error : {"ld.lld: error: unable to find library -lomp\n",
+                            "/usr/bin/ld: cannot find -lomp: No such file or directory\n",
+                            "a.o: undefined reference to `__kmpc_fork_call'\n"}) {
+    CHECK(explainOpenMp(error, linking, "libomp.so\n").find("install libomp-") !=
+          std::string::npos);
+    CHECK(explainOpenMp(error, linking, "/usr/lib/libomp.so\n").empty());
+    CHECK(explainOpenMp(error, {"clang++", "a.o"}, "libomp.so\n").empty());
+  }
+  CHECK(explainOpenMp("", linking, "libomp.so\n").empty());
+  CHECK(explainOpenMp("a.o: undefined reference to `f()'\n", linking, "libomp.so\n").empty());
   CHECK(explainOpenMp("a.cu:1:2: error: no", linking, "libomp.so\n").empty());
   const std::vector<std::string> compiling = {"clang++", "-fopenmp", "-c", "a.cu"};
   CHECK(explainOpenMp("", compiling, "libomp.so\n").empty());
