@@ -13,36 +13,66 @@ namespace {
 
 constexpr std::string_view kMacro = "__NVCC__";
 
-/// An error of clang's, what the source that clang shows has to hold for it, and what we know of
-/// it.
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// Takes the first line from a text.
+std::string_view takeLine(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+/// Whether a line has a brace between <<< and >>>, which may be on a later line, or where clang's
+/// caret below it points and >>> follows.
+bool hasBraceInLaunch(std::string_view line, std::string_view below) {
+  for (size_t at = 0; (at = line.find("<<<", at)) != std::string_view::npos; ++at)
+    if (line.find('{', at) < line.find(">>>", at))
+      return true;
+  const size_t caret = below.find('^');
+  return caret < line.size() && line[caret] == '{' && holds(line.substr(caret), ">>>");
+}
+
+bool showsBraceInLaunch(std::string_view shown) {
+  while (!shown.empty()) {
+    const std::string_view line = takeLine(shown);
+    if (hasBraceInLaunch(line, shown.substr(0, shown.find('\n'))))
+      return true;
+  }
+  return false;
+}
+
+/// An error of clang's, what has to be true of what clang shows with it, and what we know of it.
 struct Known {
-  std::string_view error, first, second, sentence;
+  std::string_view error;
+  bool (*fits)(std::string_view shown);
+  std::string_view sentence;
 };
 
 constexpr std::array kKnown{
-    Known{
-        "initialization is not supported for __shared__ variables", "", "",
-        "clang refuses variables in shared memory that have a constructor, which nvcc leaves out: "
-        "declare bytes, and take their address as the object's: __shared__ alignas(T) unsigned "
-        "char bytes[sizeof(T)]; T& object = *reinterpret_cast<T*>(bytes);"},
-    Known{"expected expression", "<<<", "{",
+    Known{"initialization is not supported for __shared__ variables",
+          [](std::string_view) { return true; },
+          "clang refuses variables in shared memory that have a constructor; nvcc accepts them and "
+          "does not run the constructor: declare bytes, and take their address as the object's: "
+          "__shared__ alignas(T) unsigned char bytes[sizeof(T)]; T& object = "
+          "*reinterpret_cast<T*>(bytes);"},
+    Known{"expected expression", showsBraceInLaunch,
           "clang takes no braces between <<< and >>>: write dim3 before them (dim3{x, y, z})"},
-    Known{"expected expression", "<< <", "",
+    Known{"expected expression", [](std::string_view shown) { return holds(shown, "<< <"); },
           "clang takes no blanks within <<< and >>>: write each in one piece"},
-    Known{"expected expression", "#define", "#pragma",
+    Known{"expected expression",
+          [](std::string_view shown) { return holds(shown, "#define") && holds(shown, "#pragma"); },
           "clang takes no #pragma from a macro: define the macro as _Pragma(\"unroll\")"},
 };
 
 bool fits(const Known& known, std::string_view messages) {
   constexpr std::string_view kError = "error: ";
   const std::string error = std::string(kError) + std::string(known.error);
-  for (size_t at = 0; (at = messages.find(error, at)) != std::string_view::npos; ++at) {
-    const size_t next = messages.find(kError, at + 1);
-    const std::string_view shown = messages.substr(at, next - at);
-    if (shown.find(known.first) != std::string_view::npos &&
-        shown.find(known.second) != std::string_view::npos)
+  for (size_t at = 0; (at = messages.find(error, at)) != std::string_view::npos; ++at)
+    if (known.fits(messages.substr(at, messages.find(kError, at + 1) - at)))
       return true;
-  }
   return false;
 }
 

@@ -1,5 +1,4 @@
 // Room nvcc: sentences on errors of clang in sources that nvcc compiles.
-// sentence.
 #pragma once
 
 #include <string>

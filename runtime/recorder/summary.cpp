@@ -113,7 +113,7 @@ const char* const kNotInstrumented = "no kernel that can be recorded was launche
 
 const char* const kNoKernels =
     "no kernel was launched that can be recorded, and the program itself "
-    "has none: build libraries that have kernels with add_mneme()";
+    "has none: build the libraries whose kernels it launches with add_mneme()";
 
 std::string staticRuntime() {
   return std::string("the program is linked with the static vendor runtime, so its allocations "
