@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import pytest
 
-from cluster_parts import CPU, PROGRAM, dask_nodes, mneme
+from cluster_parts import CPU, PROGRAM, dask_nodes, mneme, wait_for_client
 from mneme.devices import DeviceLimits
 from mneme.measure import dask_questions, pool_processes
 from mneme.measure.pool_processes import PoolProcess, PoolProcesses
@@ -204,12 +204,18 @@ def cut_off(
 def test_a_short_cut_of_the_network_costs_nothing(
     recording: Path, tmp_path: Path, cable: Cable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    mended = threading.Timer(2, cable.plug, ["up"])
+
     def cut() -> None:
         cable.plug("down")
-        threading.Timer(2, cable.plug, ["up"]).start()
+        mended.start()
 
     with cut_off(tmp_path, cable, monkeypatch, "30s") as on:
-        search(recording, tmp_path / "results", on, Listener(cut))
+        try:
+            search(recording, tmp_path / "results", on, Listener(cut))
+            mended.join()
+        finally:
+            mended.cancel()
 
 
 def test_what_a_node_had_that_is_cut_off_is_measured_elsewhere(
@@ -217,6 +223,29 @@ def test_what_a_node_had_that_is_cut_off_is_measured_elsewhere(
 ) -> None:
     with cut_off(tmp_path, cable, monkeypatch, "11s") as on:
         search(recording, tmp_path / "results", on, Listener(lambda: cable.plug("down")))
+
+
+@contextlib.contextmanager
+def mended_after_loss(folder: Path, cable: Cable) -> Iterator[threading.Event]:
+    """Mend the cable as soon as the scheduler has lost a node; yield what is set then."""
+    is_lost, is_over = threading.Event(), threading.Event()
+    client = wait_for_client(folder / "scheduler.json")
+
+    def watch() -> None:
+        while not is_over.wait(0.2):
+            if len(client.nthreads()) < 2:
+                cable.plug("up")
+                is_lost.set()
+                return
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield is_lost
+    finally:
+        is_over.set()
+        watching.join()
+        client.close()
 
 
 # Notes what a worker measures for the search, without the last rounds.
@@ -242,7 +271,6 @@ def test_after_a_long_cut_only_what_was_in_flight_is_measured_again(
     monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", f'["{tmp_path}/noting.py"]')
     finished: list[Any] = []
     before: Counter[str] = Counter()
-    mended = threading.Timer(12, cable.plug, ["up"])
 
     def measured() -> Counter[str]:
         files = tmp_path.glob("*.measured")
@@ -252,11 +280,13 @@ def test_after_a_long_cut_only_what_was_in_flight_is_measured_again(
         cable.plug("down")
         finished.extend(read_trials(tmp_path / "results"))
         before.update(measured())
-        mended.start()
 
-    with cut_off(tmp_path, cable, monkeypatch, "11s") as on:
+    with (
+        cut_off(tmp_path, cable, monkeypatch, "11s") as on,
+        mended_after_loss(tmp_path, cable) as is_lost,
+    ):
         trials = search(recording, tmp_path / "results", on, Listener(cut))
-        mended.join()
+        assert is_lost.wait(30)
     after = measured()
     after.subtract(before)
     known, every = (
@@ -265,4 +295,5 @@ def test_after_a_long_cut_only_what_was_in_flight_is_measured_again(
     )
     assert [text for text in known if after[text]] == []
     # What waited at node2 is measured there, and once more where its result counts.
+    assert [text for text in every if before[text] + after[text] > 1]
     assert {after[text] for text in every} <= {0, 1, 2}
