@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import queue
+import threading
+import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +18,9 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
-        monkeypatch.setattr(batches.time, "monotonic", lambda: self.now)
+        # Other threads of this process keep their own.
+        clock = SimpleNamespace(monotonic=lambda: self.now, sleep=time.sleep)
+        monkeypatch.setattr(batches, "time", clock)
 
 
 @pytest.mark.parametrize(
@@ -118,13 +123,25 @@ def test_tasks_that_are_not_whole_come_no_faster_than_a_scheduler_takes_them(
     monkeypatch: pytest.MonkeyPatch, processes: int, seconds: float
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(batches.time, "sleep", slept.append)
     sent: queue.Queue[list[int]] = queue.Queue()
     held = Batches[int](sent.put, processes)
+
+    def sleep(seconds: float) -> None:
+        if threading.current_thread() is held._thread:
+            slept.append(seconds)
+        else:  # of another test
+            time.sleep(seconds)
+
+    clock = SimpleNamespace(monotonic=time.monotonic, sleep=sleep)
+    monkeypatch.setattr(batches, "time", clock)
+    others = Batches[int](lambda _: None, processes)
+    monkeypatch.setattr(others, "_size_now", lambda: 8)
+    others.add(1)
     monkeypatch.setattr(held, "_size_now", lambda: 8)
     held.add(1)
     assert sent.get(timeout=30) == [1]
     held.close()
+    others.close()
     assert slept == [seconds]
 
 
