@@ -87,12 +87,14 @@ bool GraphBlocks::isFreedIn(const void* graph, const Block& block) const {
 void GraphBlocks::add(const void* graph, void* node, MemoryNode what, const void* stream) {
   const std::lock_guard lock(mutex_);
   Graph& known = graphs_[graph];
-  known.nodes.push_back(node);
-  known.steps.push_back({what.isFree, what.block});
+  // What another graph allocates may live on when that one is launched again.
+  const bool isOwn = std::ranges::any_of(
+      known.steps, [&](const Step& step) { return !step.isFree && step.block == what.block; });
+  if (what.isFree && isOwn)
+    known.freed.emplace_back(node, what.block);
+  known.steps.push_back({node, what.isFree, what.block, stream != nullptr});
   if (stream)
     known.streams.insert(stream);
-  if (what.isFree)
-    known.freed.emplace_back(node, what.block);
   nodes_[node] = std::move(what);
 }
 
@@ -131,12 +133,26 @@ void GraphBlocks::drop(const void* graph) {
   const auto known = graphs_.find(graph);
   if (known == graphs_.end())
     return;
-  for (const void* node : known->second.nodes)
-    nodes_.erase(node);
+  for (const Step& step : known->second.steps)
+    nodes_.erase(step.node);
   graphs_.erase(known);
   for (auto& [exec, one] : execs_)
     if (one.graph == graph)
       one.graph = nullptr; // another may get the handle
+}
+
+/// Forgets what a failed capture has added; the graph may be the program's, with nodes before it.
+void GraphBlocks::dropCaptured(const void* graph) {
+  Graph& known = graphs_.at(graph);
+  known.streams.clear();
+  for (const Step& step : known.steps)
+    if (step.isCaptured) {
+      nodes_.erase(step.node);
+      std::erase_if(known.freed, [&](const auto& one) { return one.first == step.node; });
+    }
+  std::erase_if(known.steps, [](const Step& step) { return step.isCaptured; });
+  if (known.steps.empty())
+    drop(graph);
 }
 
 /// Blocks that neither a graph has nor a launch has left.
@@ -158,11 +174,8 @@ void GraphBlocks::graphMoves(const void* child, const void* graph) {
   if (moved.empty())
     return;
   Graph& known = graphs_[graph];
-  const auto append = [](auto& to, const auto& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  append(known.nodes, moved.mapped().nodes);
-  append(known.steps, moved.mapped().steps);
+  const std::vector<Step>& steps = moved.mapped().steps;
+  known.steps.insert(known.steps.end(), steps.begin(), steps.end());
 }
 
 void GraphBlocks::graphEnds(const void* graph) {
@@ -180,8 +193,11 @@ void GraphBlocks::captureEnds(const void* stream, const void* graph, bool isLast
   if (!isUsed_)
     return;
   const std::lock_guard lock(mutex_);
-  if (const auto made = graphs_.find(graph); made != graphs_.end())
+  if (const auto made = graphs_.find(graph); made != graphs_.end()) {
     made->second.streams.clear();
+    for (Step& step : made->second.steps)
+      step.isCaptured = false;
+  }
   if (graph)
     return;
   std::vector<const void*> gone;
@@ -189,7 +205,7 @@ void GraphBlocks::captureEnds(const void* stream, const void* graph, bool isLast
     if (known.streams.contains(stream) || (isLast && !known.streams.empty()))
       gone.push_back(one);
   for (const void* one : gone)
-    drop(one);
+    dropCaptured(one);
   dropUnused();
 }
 

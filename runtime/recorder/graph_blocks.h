@@ -82,14 +82,16 @@ public:
 
 private:
   struct Step {
+    const void* node = nullptr;
     bool isFree = false;
     Block block;
+    bool isCaptured = false; ///< by a capture that has not ended
   };
   struct Graph {
-    std::vector<void*> nodes;
     std::vector<Step> steps;
-    std::vector<std::pair<const void*, Block>> freed; ///< by which node, not taken again
-    std::set<const void*> streams;                    ///< that are captured into it
+    /// Its own memory, by the node that frees it; not yet taken again.
+    std::vector<std::pair<const void*, Block>> freed;
+    std::set<const void*> streams; ///< that are captured into it
   };
   struct Exec {
     const void* graph = nullptr;
@@ -102,6 +104,7 @@ private:
   using Lives = std::map<Block, Life>;
   bool begin(const void* exec, Lives& lives);
   void drop(const void* graph);
+  void dropCaptured(const void* graph);
   void dropUnused();
   void list(GraphBlock& block, bool isListed);
 

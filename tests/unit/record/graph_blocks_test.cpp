@@ -121,6 +121,24 @@ TEST_CASE_FIXTURE(Fixture, "another graph frees it") {
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "memory of another graph is not taken again where it is freed") {
+  const auto block = take();
+  add(block, false);
+  blocks.execMade(exec, graph, false);
+  void* const other = handle(101);
+  const void* const freed = handle(1);
+  blocks.add(other, handle(1), {.isFree = true, .block = block, .params = {}});
+  const auto mine = blocks.take(other, 1000, 0, kFreeBytes,
+                                [&] { return std::unordered_set<const void*>{freed}; });
+  CHECK(mine != block);
+  blocks.add(other, handle(2), {.isFree = false, .block = mine, .params = {}});
+  blocks.execMade(handle(201), other, false);
+  CHECK(launch() == 0);
+  CHECK(blocks.launch(handle(201), [] { return 0; }) == 0);
+  CHECK(launch() == 0); // while the other graph's own lives
+  CHECK(listedNow() == 2);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a runnable graph that is updated runs what another graph has") {
   auto block = take();
   void* const pointer = at(block);
@@ -189,9 +207,28 @@ TEST_CASE_FIXTURE(Fixture, "a capture that fails takes its nodes along") {
   blocks.captureEnds(handle(1), graph, true);
   blocks.captureEnds(handle(1), nullptr, true); // another one
   CHECK(blocks.hasNodes(graph));
-  add(take(), false, handle(2));
+  const void* const last = add(take(), false, handle(2));
   blocks.captureEnds(handle(3), nullptr, true); // which had gone on in the second stream
-  CHECK(!blocks.hasNodes(graph));
+  CHECK(!blocks.nodeOf(last));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a capture that fails leaves what its graph had before") {
+  const auto block = take();
+  const void* const node = add(block, false);
+  const void* const captured = add(take(), false, handle(1));
+  const void* const freed = add(block, true, handle(1));
+  blocks.captureEnds(handle(1), nullptr, true);
+  CHECK(blocks.nodeOf(node));
+  CHECK(!blocks.nodeOf(captured));
+  CHECK(!blocks.nodeOf(freed));
+  CHECK(!blocks.isFreedIn(graph, block));
+  CHECK(take(1000, {freed}) != block);
+
+  const void* const kept = add(take(), false, handle(1));
+  blocks.captureEnds(handle(1), graph, true);
+  add(take(), false, handle(1));
+  blocks.captureEnds(handle(1), nullptr, true);
+  CHECK(blocks.nodeOf(kept));
 }
 
 TEST_CASE_FIXTURE(Fixture, "one graph with memory is runnable once") {
