@@ -3,9 +3,9 @@
     python benchmarks/structs.py                     # the CPU device
     python benchmarks/structs.py --device cuda:0     # a GPU
 
-Each kernel of programs/structs.cu is recorded in both forms and replayed as it was built, with its scalars
-as constants, and with its dimensions as constants, too. Goal: what constants gain is the same for both
-forms, within 2 %.
+Each kernel of programs/structs.cu and programs/structs_examples.cu is recorded in both forms and replayed as it
+was built, with its scalars as constants, and with its dimensions as constants, too, the forms in turn. Goal: what
+constants gain is the same for both forms, within 2 %.
 """
 
 from __future__ import annotations
@@ -14,18 +14,29 @@ import argparse
 import json
 import tempfile
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from common import PROGRAMS, mneme, publish
 
 from mneme.recording.recorded_execution import RecordedExecution
 
-# A part of the name of each form.
+# By program: a part of the name of each form.
 KERNELS = {
-    "smooth": ("loop<", "smoothApart"),
-    "multiply": ("ParallelFor<(anonymous namespace)::Multiply>", "multiplyApart"),
-    "polynomial": ("forall<", "polynomialApart"),
-    "relax": ("ParallelFor<main", "relaxApart"),
+    "structs": {
+        "smooth": ("loop<", "smoothApart"),
+        "multiply": ("ParallelFor<(anonymous namespace)::Multiply>", "multiplyApart"),
+        "polynomial": ("forall<", "polynomialApart"),
+        "relax": ("ParallelFor<main", "relaxApart"),
+    },
+    "structs_examples": {
+        "vector_add": ("::VectorAdd>", "vectorAddApart"),
+        "stencil2d": ("::Diffuse2>", "diffuse2Apart"),
+        "heat3d": ("::Diffuse3>", "diffuse3Apart"),
+        "nbody": ("::Integrate>", "integrateApart"),
+        "spmv": ("::Spmv>", "spmvApart"),
+        "axpby": ("::Axpby>", "axpbyApart"),
+    },
 }
 CONFIGURATIONS = {
     "as built": (),
@@ -47,36 +58,49 @@ def time_of(record: RecordedExecution, device: str, options: tuple[str, ...]) ->
     return float(result["median_ns"])
 
 
+def pair(
+    forms: list[RecordedExecution], device: str, options: tuple[str, ...], rounds: int
+) -> dict[str, float]:
+    """Return medians of both forms, measured in turn, and of the ratios of a round."""
+    times = [[time_of(one, device, options) for one in forms] for _ in range(rounds)]
+    return {
+        "packed_ns": median(packed for packed, _ in times),
+        "apart_ns": median(apart for _, apart in times),
+        "packed_over_apart": round(median(packed / apart for packed, apart in times), 4),
+    }
+
+
 def main() -> None:
     """Measure and write `structs.jsonl`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--count", default=str(1 << 20))
+    parser.add_argument("--count", default=str(1 << 20), help="elements of structs")
+    parser.add_argument("--edge", default="512", help="of the grids of structs_examples")
+    parser.add_argument("--rounds", type=int, default=3)
     told = parser.parse_args()
     numbers: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        database = Path(folder) / "db"
-        mneme(
-            "record",
-            "--device",
-            told.device,
-            "-rdb",
-            str(database),
-            "--",
-            PROGRAMS / "structs",
-            told.count,
-        )
-        records = [RecordedExecution.from_json(path) for path in database.glob("[0-9]*.json")]
-        for kernel, parts in KERNELS.items():
-            forms = [next(one for one in records if part in one.demangled_name) for part in parts]
-            for name, options in CONFIGURATIONS.items():
-                packed, apart = (time_of(one, told.device, options) for one in forms)
-                numbers[f"{kernel}, {name}"] = {
-                    "packed_ns": packed,
-                    "apart_ns": apart,
-                    "packed_over_apart": round(packed / apart, 4),
-                }
-                print(f"{kernel:11} {name:25} {packed:12.0f} {apart:12.0f} {packed / apart:7.3f}")
+    for program, kernels in KERNELS.items():
+        size = told.count if program == "structs" else told.edge
+        with tempfile.TemporaryDirectory() as database:
+            mneme(
+                *("record", "--device", told.device, "-rdb", database, "--"),
+                *(PROGRAMS / program, size),
+            )
+            records = [
+                RecordedExecution.from_json(path) for path in Path(database).glob("[0-9]*.json")
+            ]
+            for kernel, parts in kernels.items():
+                forms = [
+                    next(one for one in records if part in one.demangled_name) for part in parts
+                ]
+                for name, options in CONFIGURATIONS.items():
+                    found = pair(forms, told.device, options, told.rounds)
+                    numbers[f"{kernel}, {name}"] = found
+                    print(
+                        f"{kernel:11} {name:25} {found['packed_ns']:12.0f} "
+                        f"{found['apart_ns']:12.0f} {found['packed_over_apart']:7.3f}",
+                        flush=True,
+                    )
     what = "kernels with one structure beside the same with separate arguments"
     publish("structs", what, numbers, device=told.device)
 
