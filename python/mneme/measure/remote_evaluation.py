@@ -21,6 +21,7 @@ from mneme.devices import device_by_number, device_limits, list_devices
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.files.scratch import ScratchDirectory
 from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.measure.sent_errors import sends_errors
 from mneme.measure.sent_recordings import digest_of, find_sent, remove_sent, sent_name
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.recorded_execution import RecordedExecution
@@ -127,6 +128,7 @@ class _Process:
 _process = _Process()
 
 
+@sends_errors
 def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
     """Return the fields of this process's `PoolProcess` as plain values.
 
@@ -167,6 +169,7 @@ def _unusable_devices() -> dict[str, str]:
     return {one.id: one.why_unavailable for one in list_devices() if not one.is_available}
 
 
+@sends_errors
 def admit(sender: str) -> None:
     """Let this process measure for a search, which has looked at it."""
     _this_process().admitted.add(sender)
@@ -194,6 +197,7 @@ def place_here() -> str:
     return f"{os.uname().nodename}:{os.getpid()}"
 
 
+@sends_errors
 def model_here(device: str | None) -> str:
     """Return the vendor's name of the device on which this process measures.
 
@@ -222,6 +226,7 @@ def _unfit(why: str) -> UnfitProcess:
     return UnfitProcess(f"{os.uname().nodename}: {why}")
 
 
+@sends_errors
 def evaluate(
     spec: RemoteSpec,
     number: int,
