@@ -23,6 +23,14 @@ const void* pointerTo(const GraphBlock& block) {
 
 } // namespace
 
+void MemoryNode::keepAccess() {
+  if (!params.access)
+    return;
+  access = std::make_shared<const std::vector<MemoryAccess>>(params.access,
+                                                             params.access + params.accessCount);
+  params.access = access->data();
+}
+
 GraphBlocks::Block GraphBlocks::take(const void* graph, size_t bytes, unsigned device,
                                      size_t freeBytes, const Ancestors& ancestors) {
   collect();
@@ -95,6 +103,7 @@ void GraphBlocks::add(const void* graph, void* node, MemoryNode what, const void
   known.steps.push_back({node, what.isFree, what.block, stream != nullptr});
   if (stream)
     known.streams.insert(stream);
+  what.keepAccess();
   nodes_[node] = std::move(what);
 }
 
@@ -273,10 +282,10 @@ int GraphBlocks::launch(const void* exec, const std::function<int()>& next) {
     return kInvalidValue;
   const int status = next();
   const std::lock_guard lock(mutex_);
-  for (const auto& [block, life] : lives) {
+  for (const auto& [block, life] : lives)
     block->isLive = status == 0 ? life.after : life.before;
+  for (const auto& [block, life] : lives)
     list(*block, block->isLive);
-  }
   return status;
 }
 

@@ -33,6 +33,11 @@ struct MemoryNode {
   bool isFree = false;
   std::shared_ptr<GraphBlock> block;
   AllocParams params{}; ///< if it allocates
+  /// What `params` refer to.
+  std::shared_ptr<const std::vector<MemoryAccess>> access{};
+
+  /// Makes it refer to a copy, which lives as long as the node: the program's is short-lived.
+  void keepAccess();
 };
 
 /// Thread-safe. Handles are the vendor's; nodes of a graph are forgotten with it.
@@ -73,7 +78,7 @@ public:
 
   /// Launches an executable graph. What its nodes allocate is listed meanwhile, and afterwards
   /// unless they free it. Returns an error, as vendors do, if some of it still lives, or if memory
-  /// does not live that they free.
+  /// does not live that they free. May throw before `next` is called, and afterwards.
   int launch(const void* exec, const std::function<int()>& next);
   /// Ends the life of memory that a launch has left; false if there is none at `pointer`.
   bool release(const void* pointer);

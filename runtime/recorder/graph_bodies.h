@@ -8,7 +8,14 @@
 namespace mneme::record {
 
 // Thread-safe.
-void noteBodies(const void* node, std::span<void* const> graphs);
+/// `graph` is that of the node.
+void noteBodies(const void* graph, const void* node, std::span<void* const> graphs);
+/// The graph, with what is in it, ends.
+void forgetBodies(const void* graph) noexcept;
+/// The node is removed from its graph.
+void forgetBodiesOf(const void* node) noexcept;
+/// The graph becomes a part of another one, and ends with that.
+void bodiesMove(const void* child, const void* graph) noexcept;
 /// Returns the bodies of a conditional node whose making was seen.
 std::vector<void*> bodiesOf(const void* node);
 bool isBody(const void* graph);

@@ -29,12 +29,17 @@ enum class NodeKind : int {
   Conditional = 13
 };
 
+/// How the vendors tell who may use memory.
+struct MemoryAccess {
+  int locationType, locationId, flags;
+};
+
 /// The vendors' structure for a node that allocates memory; what newer ones add comes behind it.
 struct AllocParams {
   int allocType, handleTypes;
   int locationType, locationId;
   char more[72];
-  const void* access;
+  const MemoryAccess* access;
   size_t accessCount;
   size_t sizeBytes;
   void* pointer; ///< out

@@ -136,8 +136,15 @@ int launchGraph(void* exec, void* stream, const char* unknown, const Next& next)
   if (!blocks || !blocks->isOf(exec))
     return launch();
   // No vendor makes a graph that allocates memory a part of another one.
-  return isCapturingGraph(session->backend(), stream) ? kUnsupportedInCapture
-                                                      : blocks->launch(exec, launch);
+  if (isCapturingGraph(session->backend(), stream))
+    return kUnsupportedInCapture;
+  std::optional<int> launched, status;
+  withBlocks(session, [&](GraphBlocks& all) {
+    status = all.launch(exec, [&] { return *(launched = launch()); });
+  });
+  if (!status)
+    status = launched ? *launched : launch(); // memory could not be followed, which was noted
+  return *status;
 }
 
 } // namespace mneme::record

@@ -19,11 +19,6 @@ constexpr int kPinned = 1, kOnDevice = 1;             // of memory pools
 constexpr int kInvalidValue = 1, kNotSupported = 801; // of all vendors
 constexpr size_t kMostAncestors = 512;
 
-/// How the vendors tell who may use the memory.
-struct Access {
-  int locationType, locationId, flags;
-};
-
 /// While it lives, this thread may call what is unsafe while something is captured.
 class RelaxedCapture {
 public:
@@ -82,13 +77,14 @@ int served(const CallGuard& guard, const Next& next, const Action& action) {
 
 bool mayHold(Session& session, const AllocParams& params) {
   Backend& backend = session.backend();
-  const auto* access = static_cast<const Access*>(params.access);
+  const MemoryAccess* access = params.access;
   return session.isActive() && !session.leavesGraphsWhole() && !session.hasDeviceFailed() &&
          !session.leavesToVendor() && !isProgramCurious() && params.allocType == kPinned &&
          params.handleTypes == 0 && params.locationType == kOnDevice &&
          params.locationId == backend.currentDevice() && params.sizeBytes > 0 &&
-         std::all_of(access, access + (access ? params.accessCount : 0),
-                     [&](const Access& one) { return one.locationId == params.locationId; }) &&
+         std::all_of(
+             access, access + (access ? params.accessCount : 0),
+             [&](const MemoryAccess& one) { return one.locationId == params.locationId; }) &&
          backend.canPlace(artifact::RegionKind::Allocation) && !backend.currentPlace().context &&
          backend.prepareContext();
 }
@@ -136,7 +132,8 @@ std::optional<Captured> readCapture(void* stream, const GraphFunctions& function
   return captured;
 }
 
-/// Adds an empty node in which the capture goes on.
+/// Adds an empty node in which the capture goes on. If that fails, the node stays, with nothing to
+/// do: no vendor removes nodes of a graph into which a stream is captured.
 void* addCaptured(const Captured& captured, void* stream, const GraphFunctions& functions) {
   void* node = nullptr;
   const bool isAdded = functions.addEmpty(&node, captured.graph, captured.after.data(),
@@ -292,6 +289,7 @@ int serveFreeParams(void* node, void** pointer, const Next& next) {
 int watchGraphDestroy(void* graph, const Next& next) {
   const CallGuard guard;
   // Before the vendor gives the handle to another one.
+  forgetBodies(graph);
   Session* session = guard.session();
   if (session && session->isOwner() && session->graphBlocks())
     try {
@@ -318,8 +316,14 @@ int watchGraphMove(void* child, void* graph, const Next& next) {
   const CallGuard guard;
   const int status = next();
   Session* session = guard.session();
+  if (status == 0)
+    bodiesMove(child, graph);
   if (status == 0 && session && session->isOwner() && session->graphBlocks())
-    session->graphBlocks()->graphMoves(child, graph);
+    try {
+      session->graphBlocks()->graphMoves(child, graph);
+    } catch (const std::exception& error) {
+      session->note(sentence("memory of a graph could not be followed: ", error.what()));
+    }
   return status;
 }
 
@@ -331,12 +335,15 @@ int refuseGraphMemory(void* graph, const Next& next) {
   return isRefused ? kNotSupported : next();
 }
 
-int refuseMemoryNode(void* node, const Next& next) {
+int watchNodeDestroy(void* node, const Next& next) {
   const CallGuard guard;
   Session* session = guard.session();
   const bool isRefused =
       session && session->graphBlocks() && session->graphBlocks()->nodeOf(node).has_value();
-  return isRefused ? kNotSupported : next();
+  if (isRefused)
+    return kNotSupported;
+  forgetBodiesOf(node); // before the vendor gives the handle to another one
+  return next();
 }
 
 } // namespace mneme::record

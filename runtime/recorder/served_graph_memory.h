@@ -45,6 +45,6 @@ int watchGraphMove(void* child, void* graph, const Next& next);
 /// Refuses, as the vendor does, what it does to no graph that allocates or frees memory: copying
 /// it, making it a part of another one, removing edges and such nodes.
 int refuseGraphMemory(void* graph, const Next& next);
-int refuseMemoryNode(void* node, const Next& next);
+int watchNodeDestroy(void* node, const Next& next);
 
 } // namespace mneme::record

@@ -16,4 +16,16 @@ void* nextSymbol(const char* name, std::span<const char* const> libraries) noexc
   return address;
 }
 
+void* besideNext(const char* name, const char* other,
+                 std::span<const char* const> libraries) noexcept {
+  const void* const next = nextSymbol(name, libraries);
+  Dl_info info{};
+  if (!next || dladdr(next, &info) == 0 || !info.dli_fname)
+    return nullptr;
+  void* const handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  void* const address = handle ? dlsym(handle, other) : nullptr;
+  dlerror(); // what was not found is not the program's
+  return address;
+}
+
 } // namespace mneme::loaded

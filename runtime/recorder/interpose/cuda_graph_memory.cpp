@@ -1,4 +1,5 @@
 // Room recorder: nodes of CUDA's graphs that allocate and free memory, and those with bodies.
+#include <atomic>
 #include <exception>
 
 #include "runtime/recorder/graph_bodies.h"
@@ -39,10 +40,19 @@ int watchConditional(const NewNode& place, const NodeParams& params, const Next&
   const auto& made = params.conditional;
   if (status == 0 && place.node && made.bodies)
     try {
-      noteBodies(*place.node, {made.bodies, made.size});
+      noteBodies(place.graph, *place.node, {made.bodies, made.size});
     } catch (const std::exception&) { // no memory: kernels in the bodies are not named
     }
   return status;
+}
+
+/// Before CUDA 12.9 a graph that becomes a part of another one is always copied, and nothing says
+/// what lies behind its handle.
+bool saysWhoOwns() noexcept {
+  constexpr int kCuda129 = 12090;
+  static const auto versionOf = find<int (*)(int*)>("cuDriverGetVersion");
+  int version = 0;
+  return versionOf && versionOf(&version) == 0 && version >= kCuda129;
 }
 
 /// Adds a node of any type; `next` does for others.
@@ -53,8 +63,9 @@ int addNode(const NewNode& place, const void* edges, void* params, const GraphFu
   if (!node)
     return next();
   if (node->type == static_cast<int>(NodeKind::Child))
-    return node->child.ownership == kMoved ? watchGraphMove(node->child.graph, place.graph, next)
-                                           : refuseGraphMemory(node->child.graph, next);
+    return node->child.ownership == kMoved && saysWhoOwns()
+               ? watchGraphMove(node->child.graph, place.graph, next)
+               : refuseGraphMemory(node->child.graph, next);
   if (node->type == static_cast<int>(NodeKind::Conditional))
     return watchConditional(place, *node, next);
   if (edges)
@@ -66,15 +77,19 @@ int addNode(const NewNode& place, const void* edges, void* params, const GraphFu
   return next();
 }
 
-/// Since CUDA 13 the runtime's function of this name takes data of edges.
+/// Since CUDA 13 the runtime's function of this name takes data of edges. More than one runtime may
+/// be there: the one that has the function is asked.
 bool hasEdgeData() noexcept {
-  static const bool has = [] {
-    constexpr int kCuda13 = 13000;
-    const auto versionOf = find<int (*)(int*)>("cudaRuntimeGetVersion");
-    int version = 0;
-    return versionOf && versionOf(&version) == 0 && version >= kCuda13;
-  }();
-  return has;
+  constexpr int kCuda13 = 13000;
+  static constinit std::atomic<int> known{0};
+  int version = known.load(std::memory_order_relaxed);
+  if (version == 0) {
+    const auto versionOf = reinterpret_cast<int (*)(int*)>(
+        mneme::loaded::besideNext("cudaGraphAddNode", "cudaRuntimeGetVersion", kLibraries));
+    if (versionOf && versionOf(&version) == 0)
+      known.store(version, std::memory_order_relaxed);
+  }
+  return version >= kCuda13;
 }
 
 } // namespace
@@ -227,12 +242,12 @@ MNEME_RECORD_API int cuGraphRemoveDependencies_v2(void* graph, void* const* from
 }
 
 MNEME_RECORD_API int cudaGraphDestroyNode(void* node) {
-  return refuseMemoryNode(
+  return watchNodeDestroy(
       node, [&] { return forward<cudaGraphDestroyNode>("cudaGraphDestroyNode", node); });
 }
 
 MNEME_RECORD_API int cuGraphDestroyNode(void* node) {
-  return refuseMemoryNode(node,
+  return watchNodeDestroy(node,
                           [&] { return forward<cuGraphDestroyNode>("cuGraphDestroyNode", node); });
 }
 

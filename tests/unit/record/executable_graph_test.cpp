@@ -152,12 +152,23 @@ TEST_CASE("graphs that cannot be launched in parts say why, and tell their kerne
   deeper.add(4);
   void* const bodies[] = {&body};
   void* const deeperBodies[] = {&deeper};
-  noteBodies(special, bodies);
-  noteBodies(more, deeperBodies);
+  noteBodies(&graph, special, bodies);
+  noteBodies(&body, more, deeperBodies);
   CHECK(isBody(&deeper));
   CHECK(!isBody(&graph));
   CHECK(ExecutableGraph(&graph, 0, fake::functions(), any).unreadable().size() == 1);
   CHECK(ExecutableGraph(&graph, 0, fake::functions(), any).inBodies().size() == 2);
+  int parent = 0;
+  bodiesMove(&graph, &parent);
+  forgetBodies(&graph); // another graph with its handle
+  CHECK(isBody(&deeper));
+  forgetBodies(&parent);
+  CHECK(!isBody(&body));
+  CHECK(!isBody(&deeper));
+  CHECK(bodiesOf(more).empty());
+  noteBodies(&graph, special, bodies);
+  forgetBodiesOf(special);
+  CHECK(!isBody(&body));
   special->kind = kCopy;
   CHECK(std::string(ExecutableGraph(&graph, kDeviceLaunch, fake::functions(), any).whyNot()) ==
         "kernels may launch it");

@@ -255,6 +255,19 @@ TEST_CASE_FIXTURE(Fixture, "a graph that becomes a part of another one takes its
   CHECK(listed == 1);
 }
 
+TEST_CASE_FIXTURE(Fixture, "a node keeps a list of its own of who may use its memory") {
+  std::vector<MemoryAccess> access{{1, 0, 3}, {1, 1, 3}};
+  AllocParams params{};
+  params.access = access.data();
+  params.accessCount = access.size();
+  blocks.add(graph, handle(1), {.block = take(), .params = params});
+  access.assign(2, {});
+  const AllocParams kept = blocks.nodeOf(handle(1))->params;
+  CHECK(kept.access != access.data());
+  CHECK(kept.accessCount == 2);
+  CHECK(kept.access[1].locationId == 1); // as long as the node lives
+}
+
 TEST_CASE_FIXTURE(Fixture, "a reset ends everything on the device") {
   const auto block = take();
   const void* const node = add(block, false);
