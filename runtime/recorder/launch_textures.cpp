@@ -6,8 +6,18 @@
 
 namespace mneme::record {
 
-/// Arrays that a launch hardly reads are recorded up to this size, together.
+/// What a launch hardly reads is recorded up to this size, together.
 constexpr uint64_t kSmallBytes = uint64_t{64} << 20;
+
+/// What is recorded of plain memory that an object shows: the whole allocation.
+Allocation shownBy(const TextureObject& object, const Memory& memory) {
+  if (const auto served = memory.findServed(reinterpret_cast<const void*>(object.memory)))
+    return *served;
+  Allocation part{};
+  part.address = object.memory;
+  part.sizeBytes = object.memoryBytes;
+  return part;
+}
 
 LaunchTextures::~LaunchTextures() { drop(0); }
 
@@ -55,7 +65,7 @@ void LaunchTextures::placeArray(Taken& taken, uint64_t mostBytes) {
   taken.ownsMemory = true;
 }
 
-/// Returns how much memory it needs for itself.
+/// Returns how much memory is recorded for it alone.
 uint64_t LaunchTextures::take(const LiveTextures::Object& object, uint64_t mostBytes,
                               bool isNamed) {
   Taken taken{.found = access_->describe(object)};
@@ -64,8 +74,19 @@ uint64_t LaunchTextures::take(const LiveTextures::Object& object, uint64_t mostB
     placeArray(taken, mostBytes);
   else if (!isNamed && !memory_.isInAllocation(found.memory))
     return 0; // it was freed: nothing can read it
+  uint64_t bytes = taken.ownsMemory ? found.memoryBytes : 0;
+  if (!found.isArray()) {
+    const Allocation shown = shownBy(found, memory_);
+    const bool isTaken = std::ranges::any_of(taken_, [&](const Taken& one) {
+      const TextureObject& other = one.found.object;
+      return !other.isArray() && other.memory - shown.address < shown.sizeBytes;
+    });
+    bytes = isTaken ? 0 : shown.sizeBytes;
+    if (bytes > mostBytes)
+      throw Error(ErrorCode::Unsupported, "its memory is large");
+  }
   taken_.push_back(std::move(taken));
-  return taken_.back().ownsMemory ? taken_.back().found.object.memoryBytes : 0;
+  return bytes;
 }
 
 std::string LaunchTextures::take(const std::vector<LiveTextures::Object>& objects, bool areNamed) {

@@ -26,7 +26,7 @@ public:
   /// Takes all of these objects, or none. Returns why none; empty if they were taken.
   /// Those that no argument names are left out if the plain memory that they show was freed.
   std::string take(const std::vector<LiveTextures::Object>& objects, bool areNamed = true);
-  /// Takes objects that the launch hardly sees, as long as they are not many and their arrays
+  /// Takes objects that the launch hardly sees, as long as they are not many and what they show is
   /// small. Returns how many it did not take.
   size_t takeIfSmall(const std::vector<LiveTextures::Object>& objects, size_t most);
   /// Leaves what nobody may free any more, since work goes on, or the device has failed.

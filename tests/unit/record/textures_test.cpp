@@ -24,6 +24,7 @@ public:
   mutable char value = 1;
 
   mutable int allocated = 0;
+  uint64_t linear = 0; ///< plain memory
 
   std::optional<WorkPlace> place() const noexcept override { return WorkPlace(); }
   std::optional<TextureSampler> samplerOf(const void*) const noexcept override { return {}; }
@@ -47,6 +48,10 @@ public:
                     .array = {.width = 64, .format = 1, .channels = 1}};
     if (handle == 7) // of memory that was freed
       found.object.source = TextureSource::Linear;
+    if (handle == 6) {
+      found.object.source = TextureSource::Linear;
+      found.object.memory = linear;
+    }
     found.array = reinterpret_cast<const void*>(0x1000 + handle / 10);
     return found;
   }
@@ -160,6 +165,23 @@ TEST_CASE("objects that a launch hardly sees are recorded one by one, if they ar
   CHECK(textures.descriptions().size() == 4);
   CHECK(textures.take(objects({7})).empty());
   CHECK(textures.descriptions().size() == 5);
+}
+
+TEST_CASE("objects that a launch hardly sees do not bring large memory along") {
+  Memory memory(onHost(256 << 20));
+  FakeAccess access;
+  const auto show = [&](uint64_t bytes) {
+    access.linear =
+        reinterpret_cast<uint64_t>(memory.allocate(bytes, artifact::RegionKind::Allocation, 0)) +
+        64;
+  };
+  LaunchTextures textures(memory, &access, 0);
+  show(1 << 20);
+  CHECK(textures.takeIfSmall(objects({6}), 5) == 0);
+  show(kLarge);
+  CHECK(textures.takeIfSmall(objects({6}), 5) == 1);
+  CHECK(textures.take(objects({6})).empty());        // an argument names it
+  CHECK(textures.takeIfSmall(objects({6}), 5) == 0); // and another shows the same
 }
 
 TEST_CASE("in a context of the program's own the content of arrays is in its memory") {
