@@ -217,22 +217,28 @@ void InstanceWriter::sync(std::vector<WrittenInstance>& batch,
   }
 }
 
+void InstanceWriter::takeBack(const WrittenInstance& lost, std::vector<WrittenInstance>& batch) {
+  store_.leave(lost.staticHash, lost.instance, lost.before);
+  // Nor does one that replaced it bring it back.
+  for (WrittenInstance& one : batch)
+    if (one.staticHash == lost.staticHash && one.before &&
+        one.before->prologue == lost.instance.prologue)
+      one.before = lost.before;
+}
+
 /// Writes the records of all that is not lost.
 void InstanceWriter::enter(std::vector<WrittenInstance>& batch) {
-  const auto takeBack = [this](const WrittenInstance& one) {
-    store_.leave(one.staticHash, one.instance.dynamicHash, one.before);
-  };
   // The latest first: each brings back what it replaced.
   for (auto one = batch.rbegin(); one != batch.rend(); ++one)
     if (!one->failure.empty())
-      takeBack(*one);
+      takeBack(*one, batch);
   const DirectoryLock lock = store_.lock();
   const std::map<uint64_t, std::string> failures = store_.publish();
   for (auto one = batch.rbegin(); one != batch.rend(); ++one)
     if (const auto found = failures.find(one->staticHash);
         found != failures.end() && one->failure.empty()) {
       one->failure = found->second;
-      takeBack(*one);
+      takeBack(*one, batch);
     }
   syncDirectory(options_.directory);
 }
@@ -250,7 +256,7 @@ PublishedBatch InstanceWriter::publish() {
     for (auto one = batch.instances.rbegin(); one != batch.instances.rend(); ++one)
       if (one->failure.empty()) {
         one->failure = error.what();
-        store_.leave(one->staticHash, one->instance.dynamicHash, one->before);
+        store_.leave(one->staticHash, one->instance, one->before);
       }
   }
   for (const WrittenInstance& one : batch.instances)

@@ -86,6 +86,7 @@ private:
   void sync(std::vector<WrittenInstance>& batch,
             const std::map<uint64_t, std::string>& lostKernels);
   void enter(std::vector<WrittenInstance>& batch);
+  void takeBack(const WrittenInstance& lost, std::vector<WrittenInstance>& batch);
   void settle(const WrittenInstance& written);
   void removeLost(std::vector<WrittenInstance>& batch);
 

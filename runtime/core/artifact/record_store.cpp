@@ -227,17 +227,21 @@ std::optional<Instance> RecordStore::enter(uint64_t staticHash, const Instance& 
   return std::exchange(own->second, instance);
 }
 
-void RecordStore::leave(uint64_t staticHash, uint64_t dynamicHash,
+void RecordStore::leave(uint64_t staticHash, const Instance& instance,
                         const std::optional<Instance>& before) {
   const auto kernel = kernels_.find(staticHash);
   if (kernel == kernels_.end())
     return;
   if (kernel->second.entered != 0)
     --kernel->second.entered;
+  auto& own = kernel->second.record.instances;
+  const auto found = own.find(instance.dynamicHash);
+  if (found == own.end() || found->second.prologue != instance.prologue)
+    return;
   if (before)
-    kernel->second.record.instances[dynamicHash] = *before;
+    found->second = *before;
   else
-    kernel->second.record.instances.erase(dynamicHash);
+    own.erase(found);
 }
 
 std::map<uint64_t, std::string> RecordStore::writeAll(const std::vector<Kernel*>& kernels) {

@@ -31,8 +31,8 @@ public:
 
   /// Adds or replaces an instance, which publish() writes. Returns the one that it replaces.
   std::optional<Instance> enter(uint64_t staticHash, const Instance& instance);
-  /// Takes back an instance that was entered.
-  void leave(uint64_t staticHash, uint64_t dynamicHash, const std::optional<Instance>& before);
+  /// Takes back an instance that was entered, unless another has replaced it since.
+  void leave(uint64_t staticHash, const Instance& instance, const std::optional<Instance>& before);
   /// How many files of kernels wait for publishCode().
   size_t waitingCode() const { return code_.size(); }
   /// Brings the files of added kernels to the disk, then gives them their names. Kernels of which

@@ -121,6 +121,22 @@ TEST_CASE("instances of one batch that need a lost one are lost with it") {
   }
 }
 
+TEST_CASE("an instance stays that replaced a lost one in the same batch") {
+  const TemporaryDirectory directory;
+  const Bytes large = noise(300 * kChunkBytes, 8), content = noise(kChunkBytes, 9);
+  RecordingWriter writer(optionsFor(directory.path()));
+  writer.addKernel(kernelRecord(1), {noise(50, 3)});
+  const Refusing refusing("DeviceState.epilogue.1.10.mneme");
+  writer.submit(1, instanceOf(9, large, large, &writer)); // the others wait while it is written
+  writer.submit(1, instanceOf(10, noise(kChunkBytes, 5), noise(kChunkBytes, 6), &writer));
+  writer.submit(1, instanceOf(10, content, content, &writer));
+  writer.finish();
+  CHECK(writer.statistics().instancesWritten == 2);
+  CHECK(writer.statistics().instancesLost == 1);
+  const KernelRecord record = KernelRecord::load(directory.path() / "1.json");
+  CHECK(contentOf(directory.path() / record.instances.at(10).prologue) == content);
+}
+
 TEST_CASE("a record that does not reach the disk loses its new instances, and keeps the others") {
   const TemporaryDirectory directory;
   const Bytes before = noise(kChunkBytes, 1), after = noise(kChunkBytes, 2);
