@@ -21,7 +21,7 @@
 #include <new>
 #include <utility>
 
-#include "mneme/nvcc_intrinsics.h"
+#include "nvcc_intrinsics.h" // beside it: this header is included by its path
 
 // NOLINTBEGIN: the names are CUDA's.
 static inline int min(int a, int b) { return a < b ? a : b; }

@@ -13,7 +13,7 @@ import pytest
 from mneme.measure.compile_pool import CodeTarget, CompileRequest
 from mneme.measure.content import Content
 from mneme.measure.eval_future import EvalFuture, as_completed
-from mneme.measure.interpreter_settings import quick_switches, rare_collections
+from mneme.measure.interpreter_settings import _Shared, _switch_quickly, rare_collections
 from mneme.measure.job import Job, Known
 from mneme.measure.measuring import Measuring
 from mneme.measure.ready import ReadyJobs
@@ -210,7 +210,14 @@ def test_configurations_are_copied_whole() -> None:
     assert copy == ExperimentConfiguration(grid=dim3(3), passes="default<O1>")
 
 
-def test_threads_take_turns_quickly_as_long_as_anybody_needs_it() -> None:
+def test_threads_take_turns_quickly_as_long_as_anybody_needs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Apart from threads of earlier tests that may not have ended.
+    now = {"seconds": 0.005}
+    monkeypatch.setattr("sys.getswitchinterval", lambda: now["seconds"])
+    monkeypatch.setattr("sys.setswitchinterval", lambda seconds: now.update(seconds=seconds))
+    quick_switches = _Shared(_switch_quickly).used
     usual = sys.getswitchinterval()
     first, second = quick_switches(), quick_switches()
     first.__enter__()

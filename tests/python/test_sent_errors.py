@@ -24,10 +24,11 @@ remote_evaluation._open = lambda *_: fall(850)
 
 
 class _Particular(Exception):  # noqa: N818 - an example
-    """It can be pickled, and not be read."""
+    """It has something in it that cannot be pickled."""
 
     def __init__(self, one: object, another: object) -> None:
         super().__init__(f"{one} and {another}")
+        self.both = lambda: (one, another)
 
 
 class _Nested(Exception):  # noqa: N818 - an example
