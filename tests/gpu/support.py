@@ -67,7 +67,9 @@ def run(program: Path, *arguments: str, **environment: str) -> Any:
 
 def compile_by_nvcc(source: Path, program: Path) -> None:
     """Build a program for the GPU at hand as users of nvcc do: with its static runtime."""
-    done = run_command("nvcc", "-O2", "-arch=native", source, "-o", program, "-lcuda")
+    done = run_command(
+        *("nvcc", "-std=c++20", "-O2", "-arch=native"), *(source, "-o", program, "-lcuda")
+    )
     assert done.returncode == 0, done.stderr
 
 
