@@ -17,7 +17,7 @@ _INTERRUPTS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 class _Handlers(AbstractContextManager[None]):
-    """Handlers of interrupts that call the usual ones, while a block is entered at its end."""
+    """Handlers of interrupts that call the usual ones: at once, or at the end of a block."""
 
     def __init__(self) -> None:
         self._depth = 0

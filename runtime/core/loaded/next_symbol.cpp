@@ -24,7 +24,9 @@ void* besideNext(const char* name, const char* other,
     return nullptr;
   void* const handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   void* const address = handle ? dlsym(handle, other) : nullptr;
-  dlerror(); // what was not found is not the program's
+  if (handle)
+    dlclose(handle); // the program decides how long the library stays
+  dlerror();         // what was not found is not the program's
   return address;
 }
 
