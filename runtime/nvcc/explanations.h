@@ -19,9 +19,9 @@ std::string explainOptions(std::string_view messages, const std::filesystem::pat
 std::string explainLanguage(std::string_view messages, const std::vector<std::string>& words,
                             const Toolkit& toolkit);
 
-/// A sentence where OpenMP is asked for and clang has no runtime of it, which the messages miss: a
-/// linker's the runtime, the preprocessor's its header; else empty. `library` is where clang finds
-/// the runtime, a name alone if nowhere.
+/// Returns a sentence if the words ask for OpenMP, clang has no runtime of it, and the messages
+/// show that this is what failed: the linker misses the runtime, or the preprocessor its header.
+/// Else empty. `library` is the path at which clang finds the runtime, or its name alone.
 std::string explainOpenMp(std::string_view messages, const std::vector<std::string>& words,
                           std::string_view library);
 

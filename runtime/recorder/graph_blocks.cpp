@@ -1,10 +1,10 @@
 #include "runtime/recorder/graph_blocks.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "runtime/recorder/open_captures.h"
+#include "runtime/recorder/patience.h"
 
 namespace mneme::record {
 namespace {
@@ -13,8 +13,6 @@ namespace {
 constexpr size_t kPartOfFree = 4;
 /// A block is taken again for memory that fills so much of it.
 constexpr size_t kLeastPart = 2;
-/// For a device of which it is asked whether it still is at work, and can only be waited for.
-constexpr std::chrono::milliseconds kAskPatience{20};
 constexpr int kInvalidValue = 1; // of all vendors
 
 const void* pointerTo(const GraphBlock& block) {
@@ -289,7 +287,7 @@ int GraphBlocks::launch(const void* exec, const std::function<int()>& next) {
   return status;
 }
 
-/// False if memory still lives that a node allocates again, or does not that one frees.
+/// False if a node would allocate memory that still lives, or free memory that does not.
 bool GraphBlocks::begin(const void* exec, Lives& lives) {
   const std::lock_guard lock(mutex_);
   const auto known = execs_.find(exec);

@@ -8,6 +8,9 @@
 
 namespace mneme::record {
 
+/// How long a device is waited for to see whether it is idle: one cannot ask without waiting.
+inline constexpr std::chrono::milliseconds kAskPatience{20};
+
 /// A time limit for waiting.
 class Patience {
 public:

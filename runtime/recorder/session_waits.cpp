@@ -13,7 +13,6 @@
 namespace mneme::record {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
@@ -24,8 +23,6 @@ constexpr seconds kIdleForOthers{5}, kKernelForOthers{10};
 constexpr seconds kPatienceWithIdle{1};
 /// A kernel may take so many times as long as the longest before it.
 constexpr uint64_t kTimesLongest = 10;
-/// For a device of which it is asked whether it still is, and can only be waited for.
-constexpr milliseconds kAskPatience{20};
 
 constexpr const char* kOthersWentOn =
     "was not recorded: it had to wait for so long that other threads of the program went on";

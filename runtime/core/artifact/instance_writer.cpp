@@ -219,7 +219,7 @@ void InstanceWriter::sync(std::vector<WrittenInstance>& batch,
 
 void InstanceWriter::takeBack(const WrittenInstance& lost, std::vector<WrittenInstance>& batch) {
   store_.leave(lost.staticHash, lost.instance, lost.before);
-  // Nor does one that replaced it bring it back.
+  // An instance that replaced the lost one must not restore it when it is taken back itself.
   for (WrittenInstance& one : batch)
     if (one.staticHash == lost.staticHash && one.before &&
         one.before->prologue == lost.instance.prologue)
