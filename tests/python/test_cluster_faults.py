@@ -20,6 +20,7 @@ from cluster_parts import CPU, PROGRAM, dask_nodes, mneme, wait_for_client
 from mneme.devices import DeviceLimits
 from mneme.measure import dask_questions, pool_processes
 from mneme.measure.pool_processes import PoolProcess, PoolProcesses
+from mneme.measure.pool_watch import PoolWatch
 from mneme.session.events import TuneListener
 from mneme.session.options import TuneOptions
 from mneme.session.result_store import read_trials
@@ -130,6 +131,46 @@ def test_a_node_whose_scratch_disk_is_full_measures_on(recording: Path, tmp_path
     assert "left out" not in told
     assert "node1: " in told
     assert "node2: " in told
+
+
+# A worker with this is killed by its first configuration, such as for want of memory.
+DYING = """
+import os, signal
+from mneme.measure import remote_evaluation
+remote_evaluation.evaluate = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_node_that_dies_of_its_first_configuration_stops_nobody(
+    recording: Path, tmp_path: Path
+) -> None:
+    """The nodes are compared then, and only this one may take its task."""
+    (tmp_path / "dying.py").write_text(DYING)
+    dying = f"export DASK_DISTRIBUTED__WORKER__PRELOAD='[\"{tmp_path}/dying.py\"]'"
+    with dask_nodes(tmp_path, {"node1": "", "node2": dying}) as (on, _):
+        search(recording, tmp_path / "results", on, Listener())
+
+
+def test_what_a_broken_connection_dropped_is_measured(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dask drops all that a client has at the scheduler, and connects again."""
+    clients: list[Any] = []
+    real = PoolWatch.of
+
+    def watched(pool: Any, *more: Any) -> Any:
+        clients.append(pool._client)
+        return real(pool, *more)
+
+    monkeypatch.setattr(PoolWatch, "of", watched)
+
+    def cut() -> None:
+        client = clients[0]
+        client.loop.add_callback(client.scheduler_comm.abort)
+
+    with dask_nodes(tmp_path, {"node1": "", "node2": ""}) as (on, _):
+        trials = search(recording, tmp_path / "results", on, Listener(cut))
+    assert not [one for one in trials if one.status == "internal_error"]
 
 
 def test_clocks_of_nodes_do_not_matter(recording: Path, tmp_path: Path) -> None:

@@ -150,3 +150,16 @@ def test_only_tasks_that_nobody_can_take_are_stranded() -> None:
     assert list(sent.take_stranded({"b", "c"})) == [remotes["one"]]
     assert not sent.remove(remotes["one"])
     assert sent.remove(remotes["both"])
+
+
+def test_tasks_of_a_broken_connection_are_stranded() -> None:
+    """Dask says nothing of those whose results were on their way."""
+    sent, old, new = SentTasks(), object(), object()
+    first, second, buffered = (Future[dict[str, Any]]() for _ in range(3))
+    sent.add(first, PoolTask([], [], b"", {}, connection=old))
+    assert not sent.take_stranded({"a"}, old)
+    sent.add(second, PoolTask([], [], b"", {}, connection=new))
+    sent.add(buffered, PoolTask([], [], b"", {}))
+    assert not sent.take_stranded({"a"}, None)
+    assert list(sent.take_stranded({"a"}, new)) == [first]
+    assert list(sent.take_stranded({"a"}, old)) == [second, buffered]

@@ -30,10 +30,13 @@ from mneme.measure.pool_task import (
     PoolTask,
     SentTasks,
     broken,
+    connection_of,
     grouped,
     handed_to,
+    is_connected,
     lost_result,
     seconds_of,
+    why_lost,
 )
 from mneme.measure.pool_watch import PoolWatch
 from mneme.measure.remote_evaluation import (
@@ -67,7 +70,6 @@ if TYPE_CHECKING:
     from mneme.mneme_types import ExperimentConfiguration
 
 __all__ = ["FuturesReplayExecutor"]
-
 
 # Configurations of one task, for processes that take one task at a time and compile ahead in it.
 _MOST_TOGETHER = 24
@@ -209,7 +211,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._late = LateProcesses(given, self._spec, known, self._take_late)
 
     def _take_late(self, alive: set[str], found: PoolProcesses) -> None:
-        """Use workers that joined late; send again what only workers could take that are gone."""
+        """Use workers that joined late; send again what nobody can take any more, or Dask lost."""
         with self._comparison.lock:
             self._comparison.leave_out_late(found, self._spec)
             kept = {at: one for at, one in self._addresses.items() if at in alive}
@@ -225,8 +227,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 self._resize_batches(0)
                 count_processes(self.nodes, (one.host for one in self.workers))
             self.news.add(found)
-            is_anybody_there = not self._addresses.keys().isdisjoint(alive)
-            stranded = self._sent.take_stranded(alive) if is_anybody_there else {}
+            is_any = not self._addresses.keys().isdisjoint(alive)
+            stranded = self._sent.take_stranded(alive, connection_of(self._pool)) if is_any else {}
         for remote, task in stranded.items():
             remote.cancel()
             self._batches.note_end(0)
@@ -384,7 +386,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
     def _send(self, task: PoolTask) -> None:
         pool, spec = self._pool, self._spec
         if self._late is not None:
-            task.places = places_of(pool)
+            task.places, task.connection = places_of(pool), connection_of(pool)
             spec = replace(spec, is_for_admitted=not task.places)
         try:
             remote = handed_to(pool, evaluate, spec, task)
@@ -402,22 +404,23 @@ class FuturesReplayExecutor(SubmittingExecutor):
         remote.add_done_callback(lambda done: self._land(task, done))
 
     def _try_elsewhere(self, task: PoolTask, why: Exception) -> bool:
-        """Submit a task again that met a process which cannot measure; false: often enough."""
-        if self._late is not None and not task.places:
+        """Submit again what met a process that cannot measure, or was dropped; false: no more."""
+        task.tries += not isinstance(why, RefusedProcess)
+        if isinstance(why, CancelledError):
+            if not is_connected(self._pool):
+                return False
+        elif self._late is not None and not task.places:
             # A process that joined has got it: none gets more until it was looked at.
             self._pool = only(self._pool, self._addresses)
-        if isinstance(why, UnknownProcess):
-            task.tries += 1
-        elif isinstance(why, RefusedProcess):
+        if isinstance(why, RefusedProcess):
             # Pools prefer the process that became free last: it gets this, and another the task.
             with contextlib.suppress(Exception):
                 self._pool.submit(hold, self._spec, next(self._ids))
-        else:
+        elif not isinstance(why, (UnknownProcess, CancelledError)):
             place, _, reason = str(why).partition(": ")
             with self._lock:
                 self.left_out[place if reason else "a process"] = reason or str(why)
-            task.tries += 1
-        if task.tries >= _MOST_TRIES or self._is_closed:
+        if task.tries >= _MOST_TRIES or self._is_closed or self._why_broken:
             return False
         try:
             self._send(task)
@@ -460,29 +463,27 @@ class FuturesReplayExecutor(SubmittingExecutor):
         with self._lock:
             if not self._sent.remove(remote):
                 return  # it was sent again
-        futures = task.futures
-        self._batches.note_end(len(futures), seconds_of(remote))
+        self._batches.note_end(len(task.futures), seconds_of(remote))
         error: MnemeError | None = None
         results: list[ExperimentResult] = []
         try:
             results = self._results_of(remote.result())
-        except CancelledError:
-            error = InvalidArgument("the pool dropped this before it was done")
-        except (UnfitProcess, ImportError) as failure:
+        except (UnfitProcess, ImportError, CancelledError) as failure:
             if self._try_elsewhere(task, failure):
                 return
-            error = failure if isinstance(failure, MnemeError) else BackendUnavailable(str(failure))
+            error = why_lost(self._pool, failure)
+            self._why_broken = str(error) if isinstance(error, BrokenPool) else self._why_broken
         except MnemeError as failure:
             error = failure
         except BaseException as failure:  # noqa: BLE001 - the futures report it
             if isinstance(failure, BrokenExecutor):
                 self._why_broken = broken(failure)
-            results = [lost_result(failure)] * len(futures)
+            results = [lost_result(failure)] * len(task.futures)
         with self._lock:
-            for result in results if error is None else [None] * len(futures):
+            for result in results if error is None else [None] * len(task.futures):
                 self._counts.end(result)
         task.finish(error or results)
-        self._forget(futures)
+        self._forget(task.futures)
 
     def _results_of(self, answer: dict[str, Any]) -> list[ExperimentResult]:
         results = [ExperimentResult.from_dict(one) for one in answer["results"]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,13 @@ __all__ = [
     "PoolTask",
     "SentTasks",
     "broken",
+    "connection_of",
     "grouped",
     "handed_to",
+    "is_connected",
     "lost_result",
     "seconds_of",
+    "why_lost",
 ]
 
 
@@ -44,6 +47,8 @@ class PoolTask:
     tries: int = 0
     places: frozenset[str] = frozenset()
     """The workers of a Dask cluster that may take it; empty: the pool chooses among all."""
+    connection: object = None
+    """The connection by which it went to Dask's scheduler; None: the first that there is then."""
 
     def fail(self, error: MnemeError) -> None:
         """Let all its futures raise an error."""
@@ -78,15 +83,25 @@ class SentTasks:
         """Note that a task has ended; false if it is none of these any more."""
         return self._tasks.pop(remote, None) is not None
 
-    def take_stranded(self, alive: AbstractSet[str]) -> dict[Future[dict[str, Any]], PoolTask]:
-        """Remove and return tasks that only workers could take which are gone.
+    def take_stranded(
+        self, alive: AbstractSet[str], connection: object = None
+    ) -> dict[Future[dict[str, Any]], PoolTask]:
+        """Remove and return tasks that only workers could take which are gone, or that are lost.
+
+        Dask drops what a client has at a scheduler when their connection breaks. It does not say so
+        of tasks whose results were on their way.
 
         Args:
             alive: The addresses of all workers.
+            connection: As `connection_of` returns it now.
         """
         places = {one.places for one in self._tasks.values()}
         gone = {one for one in places if one and one.isdisjoint(alive)}
-        found = {one: task for one, task in self._tasks.items() if task.places in gone}
+        found: dict[Future[dict[str, Any]], PoolTask] = {}
+        for one, task in self._tasks.items():
+            task.connection = task.connection or connection
+            if task.places in gone or (connection and task.connection is not connection):
+                found[one] = task
         for one in found:
             del self._tasks[one]
         return found
@@ -135,6 +150,29 @@ def lost_result(failure: BaseException) -> ExperimentResult:
     """Return the result of a configuration whose process died, or failed in another way."""
     sentence = f"A process of the pool failed ({type(failure).__name__}: {failure})"
     return ExperimentResult(failed=True, error=sentence, result_class="failed", worker_died=True)
+
+
+def is_connected(pool: Executor) -> bool:
+    """Whether a Dask pool reaches its scheduler, or tries to; false for other pools.
+
+    When the connection breaks, Dask drops all that a client has there, and connects again.
+    """
+    client = getattr(pool, "_client", None)
+    return getattr(client, "status", "") in {"running", "connecting"}
+
+
+def connection_of(pool: Executor) -> object:
+    """Return the connection of a Dask pool to its scheduler; None: there is none now."""
+    return getattr(getattr(pool, "_client", None), "scheduler_comm", None)
+
+
+def why_lost(pool: Executor, failure: Exception) -> MnemeError:
+    """Return the error of a task that could not be sent again; `BrokenPool` if none can be."""
+    if not isinstance(failure, CancelledError):
+        return BackendUnavailable(str(failure))
+    if getattr(pool, "_client", None) is None or is_connected(pool):
+        return InvalidArgument("the pool dropped this before it was done")
+    return BrokenPool("the connection to the scheduler of Dask broke, and it does not answer")
 
 
 def broken(error: BrokenExecutor) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.measure.remote_evaluation import evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from concurrent.futures import Executor
 
     from mneme.measure.pool_processes import PoolProcess, PoolProcesses
@@ -30,6 +30,7 @@ _LEAST_ON_CPU_NS = 100_000.0
 _FACTOR = 1.5
 # What looks slow is measured again this often, and the best counts.
 _ROUNDS = 3
+_POLL_SECONDS = 1.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -138,8 +139,28 @@ def _times(
         )
         for address in addresses
     }
-    answers = {address: _answer(task) for address, task in tasks.items()}
+    answers = {address: _answer_of(client, address, task) for address, task in tasks.items()}
     return {address: one for address, (_, one) in answers.items() if one < math.inf}
+
+
+def _answer_of(client: Any, address: str, task: Any) -> tuple[str, float]:  # noqa: ANN401
+    """Return as `_answer`; infinite if the only process that may take the task is gone."""
+    is_done = threading.Event()
+    task.add_done_callback(lambda _: is_done.set())
+    while not is_done.wait(_POLL_SECONDS):
+        # Dask would wait for ever for another process with this address.
+        if address not in _alive(client):
+            task.cancel()
+            return "", math.inf
+    return _answer(task)
+
+
+def _alive(client: Any) -> Collection[str]:  # noqa: ANN401
+    """Return the addresses of all processes; none if the scheduler does not answer."""
+    try:
+        return set(client.nthreads())
+    except Exception:  # noqa: BLE001 - of the cluster's own kinds
+        return ()
 
 
 def _times_of_pool(
