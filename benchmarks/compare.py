@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 PIPELINES = (*LEVELS[:5], UNROLLED)
 AS_BUILT = "--passes 'default<O3>'"
 MILLISECONDS_BETWEEN_LOOKS = 200
+# The range that the budget is about.
+LOW, HIGH = 10.0, 500.0
 
 
 @contextlib.contextmanager
@@ -94,11 +96,18 @@ def records_of(corpus: Path, low: float, high: float) -> list[Path]:
     return [path for path, several in times.items() if low <= min(several) <= max(several) <= high]
 
 
+def baseline_us(kernel: dict[str, Any]) -> float | None:
+    """Return how long a kernel takes as the baseline has it; None where it was not measured."""
+    known = (one.get("baseline_ns") for one in kernel["variants"].values())
+    return next((ns / 1e3 for ns in known if ns), None)
+
+
 def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a line of results for each kernel."""
     return [
         {
             "kernel": kernel["name"],
+            "baseline_us": baseline_us(kernel),
             "variants": {
                 name: {key: one.get(key) for key in ("ratio", "interval", "verdict")}
                 for name, one in kernel["variants"].items()
@@ -160,6 +169,9 @@ def measured(
         found, seconds = compare(records, device, *given, *words, cache=cache)
     total = {
         "kernels": len(found["kernels"]),
+        "kernels_10_to_500_us": sum(
+            LOW <= (baseline_us(one) or 0.0) <= HIGH for one in found["kernels"]
+        ),
         "in_place": sum(bool(one["in_place"]) for one in found["kernels"]),
         "pipelines": len(PIPELINES),
         "rounds": found["rounds"],
@@ -193,6 +205,7 @@ def main() -> None:
     _, restored = measured(records, device, "--always-restore")
     lines, total = measured(records, device)
     print(json.dumps(total["summary"], indent=1))
+    print(f"{total['kernels_10_to_500_us']} of {total['kernels']} kernels take 10 to 500 us")
     show_shares({"before": before, "restored": restored, "now": total})
     if options.html:
         measured(records, device, "--html", options.html)

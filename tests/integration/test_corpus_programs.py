@@ -125,6 +125,22 @@ def test_the_builder_records_programs_of_its_table(tmp_path: Path) -> None:
     assert "Apache-2.0" in entries["vector_add"].licence
 
 
+@pytest.mark.compile
+def test_the_builder_leaves_out_kernels_that_take_too_short(tmp_path: Path) -> None:
+    size = ("--size", "large", "--microseconds")
+    (row,) = build(tmp_path / "all", "linked_list", *size, "0", "1e9")
+    assert (row["arguments"], row["kernels"], row["left_out"]) == ("200", 2, [])
+    times = row["microseconds"]
+    assert isinstance(times, dict)
+    assert set(times) == {"link", "walk"}
+    assert min(times.values()) > 0
+    (row,) = build(tmp_path / "none", "linked_list", *size, "1e8", "1e9")
+    assert row["failed"] == "no kernel is left"
+    reasons = row["left_out"]
+    assert isinstance(reasons, list)
+    assert all("it takes" in reason for reason in reasons)
+
+
 def test_the_table_of_programs_is_sound() -> None:
     with (BUILDER.parent / "programs.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -133,3 +149,6 @@ def test_the_table_of_programs_is_sound() -> None:
     assert all((EXAMPLES / Path(one["file"]).name).exists() for one in rows[:8])
     folders = {"examples", "benchmarks", "tests"}
     assert {one["file"].partition("/")[0] for one in rows} == folders
+    assert sum(one["large"] != "-" for one in rows) >= 25
+    # What takes long on a GPU takes too long on the CPU device, not the other way round.
+    assert all(one["gpu"] != "-" for one in rows)
