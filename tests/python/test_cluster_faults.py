@@ -147,8 +147,11 @@ def test_a_node_that_dies_of_its_first_configuration_stops_nobody(
     """The nodes are compared then, and only this one may take its task."""
     (tmp_path / "dying.py").write_text(DYING)
     dying = f"export DASK_DISTRIBUTED__WORKER__PRELOAD='[\"{tmp_path}/dying.py\"]'"
+    listener = Listener()
     with dask_nodes(tmp_path, {"node1": "", "node2": dying}) as (on, _):
-        search(recording, tmp_path / "results", on, Listener())
+        search(recording, tmp_path / "results", on, listener)
+    gone = [one for one in listener.told if "gone" in one]
+    assert gone == ["node2: a process is gone: dead, or cut off from the network"]
 
 
 def test_what_a_broken_connection_dropped_is_measured(

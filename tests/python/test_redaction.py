@@ -12,6 +12,7 @@ import optuna
 import pytest
 
 from mneme.cli import _console
+from mneme.cli._passwords import warn_of_readable_password
 from mneme.errors import InvalidArgument, IoFailed
 from mneme.files.publish import publish_own_text, publish_text
 from mneme.files.redaction import has_secret, redacted, redacted_text
@@ -157,3 +158,25 @@ def test_a_password_among_the_arguments_is_named_as_visible(tmp_path: Path) -> N
         assert "s3cr3t" not in done.stdout + done.stderr
         told.append("visible to everybody on this machine" in done.stderr)
     assert told == [True, False]
+    for words in (["study", url], ["scaffold", "slurm", str(tmp_path), "--storage", url]):
+        done = subprocess.run(
+            [sys.executable, "-m", "mneme", *words], capture_output=True, text=True, check=False
+        )
+        assert "visible to everybody on this machine" in done.stderr
+        assert "s3cr3t" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("mode", "is_told"), [(0o644, True), (0o640, True), (0o600, False)])
+def test_a_password_in_a_file_of_options_that_others_read_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: int, *, is_told: bool
+) -> None:
+    url, file = "postgresql://me:s3cr3t@127.0.0.1:1/study", tmp_path / "options.yaml"
+    file.write_text(f"optuna_storage: '{url}'\n")
+    file.chmod(mode)
+    warn_of_readable_password(url, file)
+    said = capsys.readouterr().err
+    assert (f"say 'chmod 600 {file}'" in said) == is_told
+    assert "s3cr3t" not in said
+    warn_of_readable_password("postgresql://me:other@127.0.0.1:1/study", file)
+    warn_of_readable_password("study.journal", file)
+    assert not capsys.readouterr().err

@@ -10,6 +10,7 @@ import typer
 from mneme.cli import _console
 from mneme.cli._help import GroupedCommand
 from mneme.cli._options import JsonOption
+from mneme.cli._passwords import warn_of_visible_password
 from mneme.cli._recording import (
     DatabaseOption,
     RecordIdOption,
@@ -78,6 +79,7 @@ def scaffold(
         raise typer.BadParameter("say which template; 'mneme scaffold --list' lists them")
     loaded = scaffolding.load_template(template)
     values, named = _told_apart(loaded, words or ())
+    warn_of_visible_password(str(values.get("storage", "")), "--storage")
     record_file = record_database
     if (named or record_database is not None) and loaded.recording != "none":
         launch = tell_apart(*named, database=record_database)

@@ -9,6 +9,7 @@ import typer
 
 from mneme.cli import _console
 from mneme.cli._options import JsonOption
+from mneme.cli._passwords import warn_of_visible_password
 from mneme.files.redaction import redacted
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def study(
     """
     from mneme.session.study_summary import summarize_studies  # noqa: PLC0415 - slow to import
 
+    warn_of_visible_password(storage, "STORAGE")
     found = summarize_studies(storage, study_name)
     if json:
         _console.print_json([asdict(one) for one in found])

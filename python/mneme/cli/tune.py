@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import fields
 from inspect import Signature
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,8 @@ from mneme.cli._recording import tell_apart
 from mneme.cli._tune_options import FILE_OPTIONS, tune_parameters
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mneme.session.options import TuneOptions
 
 __all__ = ["tune"]
@@ -57,23 +58,19 @@ def _tune(given: dict[str, Any]) -> int:
         return 0
     if not options.quiet:
         _tell_unused(given, options)
-        _warn_of_password(options)
+        _warn_of_password(options, config)
     interrupt_on_request()
     with listener_for(options) as listener:
         return TuningSession(options, listener).run()
 
 
-def _warn_of_password(options: TuneOptions) -> None:
-    """Warn of a password among the arguments, which every user of this machine can list."""
-    from mneme.cli._console import say  # noqa: PLC0415 - `--help` stays light
-    from mneme.files.redaction import has_secret  # noqa: PLC0415
+def _warn_of_password(options: TuneOptions, config: str | Path | None) -> None:
+    from mneme.cli import _passwords  # noqa: PLC0415 - `--help` stays light
 
     url = options.optuna_storage or ""
-    if has_secret(url) and any(url in one for one in sys.argv):
-        say(
-            "the password in --optuna-storage is visible to everybody on this machine, in the "
-            "list of processes; set MNEME_STUDY_STORAGE instead"
-        )
+    _passwords.warn_of_visible_password(url, "--optuna-storage")
+    if config is not None:
+        _passwords.warn_of_readable_password(url, config)
 
 
 def _tell_unused(given: dict[str, Any], options: TuneOptions) -> None:

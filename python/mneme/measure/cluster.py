@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -128,13 +129,27 @@ def _pool_of(opened: contextlib.AbstractContextManager[Any]) -> Iterator[Any]:
     """Return the pool of a Dask client."""
     from mneme.measure.remote_evaluation import end_search  # noqa: PLC0415 - opens recordings
 
-    with opened as client, quick_switches():
+    with opened as client, quick_switches(), _quiet_client():
         try:
             # Nothing is computed twice anyway, and hashing all arguments takes Dask some time.
             yield client.get_executor(pure=False)
         finally:
             with contextlib.suppress(Exception):  # the cluster may be gone
                 ask_workers(client, end_search, client.id, seconds=_END_SECONDS)
+
+
+@contextlib.contextmanager
+def _quiet_client() -> Iterator[None]:
+    """Leave it to this program to say what became of a connection: Dask prints tracebacks."""
+    loggers = [logging.getLogger(name) for name in ("distributed.client", "tornado.application")]
+    levels = [one.level for one in loggers]
+    try:
+        for one in loggers:
+            one.setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for one, level in zip(loggers, levels, strict=True):
+            one.setLevel(level)
 
 
 @contextlib.contextmanager

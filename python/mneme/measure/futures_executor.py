@@ -94,7 +94,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
     Attributes:
         left_out: Why a process cannot measure, by host or address.
         nodes: What each host has done.
-        news: Messages about workers that joined a Dask cluster late.
+        news: Messages about workers that joined a Dask cluster late, or left it.
         can_pin: Whether `worker` selects the process that runs a configuration: no, the pool does.
     """
 
@@ -226,7 +226,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 self._addresses = {**kept, **found.by_address}
                 self._resize_batches(0)
                 count_processes(self.nodes, (one.host for one in self.workers))
-            self.news.add(found)
+            self.news.add(found, self._addresses, alive)
             is_any = not self._addresses.keys().isdisjoint(alive)
             stranded = self._sent.take_stranded(alive, connection_of(self._pool)) if is_any else {}
         for remote, task in stranded.items():

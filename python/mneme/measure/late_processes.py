@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from mneme.measure.pool_processes import look_at_late
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
-    from mneme.measure.pool_processes import PoolProcesses
+    from mneme.measure.pool_processes import PoolProcess, PoolProcesses
     from mneme.measure.remote_evaluation import RemoteSpec
 
 __all__ = ["LateProcesses", "News"]
@@ -25,21 +26,35 @@ _POLL_SECONDS = 1.0
 
 
 class News:
-    """Sentences about late workers, which are found in another thread than the search's."""
+    """Sentences about workers that come late or go, found in another thread than the search's."""
 
     def __init__(self) -> None:
         """Make it empty."""
+        self._gone: set[str] = set()
         self._left_out: deque[str] = deque()
         self._joined: deque[str] = deque()
         self.warn: Callable[[str], None] = lambda told: warnings.warn(
             told, RuntimeWarning, stacklevel=5
         )
-        """Receives which workers are left out, and why."""
+        """Receives which workers are left out, or gone, and why."""
         self.note: Callable[[str], None] = lambda _: None
         """Receives which workers measure, too."""
 
-    def add(self, found: PoolProcesses) -> None:
-        """Remember what was found out about late workers."""
+    def add(
+        self, found: PoolProcesses, known: Mapping[str, PoolProcess], alive: AbstractSet[str]
+    ) -> None:
+        """Remember what was found out about late workers, and which workers are gone.
+
+        Args:
+            found: The late ones.
+            known: All that measure, by address.
+            alive: The addresses of those that are there.
+        """
+        gone = known.keys() - alive
+        for host, count in Counter(known[at].host for at in sorted(gone - self._gone)).items():
+            who = "a process is" if count == 1 else f"{count} processes are"
+            self._left_out.append(f"{host}: {who} gone: dead, or cut off from the network")
+        self._gone = gone
         self._left_out += (f"{at} is left out: {why}" for at, why in found.left_out.items())
         for host, count in Counter(one.host for one in found.usable).items():
             more = "another process" if count == 1 else f"{count} more processes"

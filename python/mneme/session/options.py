@@ -370,10 +370,10 @@ class TuneOptions(SearchedCodeTexts, SearchedCodeFiles, SearchedCodeNumbers):
     def may_hold_secrets(self) -> bool:
         """Whether files with these options are for their owner alone.
 
-        Passwords in addresses are left out of them, but what else is in a database's URL, and in
-        the options of a user's own space, only the user knows.
+        Passwords in addresses are left out of them, but what else is in a database's URL, in the
+        options of a user's own space, and in the lines of a job, only the user knows.
         """
-        return "://" in (self.optuna_storage or "") or bool(self.space_arg)
+        return "://" in (self.optuna_storage or "") or bool(self.space_arg or self.cluster)
 
     def validate(self) -> None:
         """Refuse what cannot be meant.
