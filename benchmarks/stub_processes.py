@@ -46,7 +46,7 @@ def _answer_measured(message: tuple[str, str, str], _ir: bytes) -> tuple[str, ob
 
 
 def _answer_compiled(message: tuple[str, object], _ir: bytes) -> tuple[str, object]:
-    return "done", _statistics(message[0])
+    return "done", (_statistics(message[0]), "", "")
 
 
 def worker() -> None:

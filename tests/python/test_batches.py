@@ -72,6 +72,54 @@ def test_a_scheduler_that_cannot_keep_up_gets_larger_tasks(monkeypatch: pytest.M
     assert held.size == 5
 
 
+@pytest.mark.parametrize(
+    ("threads", "milliseconds", "first", "size"),
+    [
+        (16, 3, 4, 8),  # 333 a second: more at a time would hold back what is finished
+        (16, 9, 4, 4),
+        (16, 100, 4, 2),
+        (4, 9, 2, 2),
+        (2, 3, 2, 3),  # a scheduler takes no more tasks a second
+    ],
+)
+def test_processes_that_compile_ahead_of_several_tasks_get_a_few_items_in_each(
+    monkeypatch: pytest.MonkeyPatch, threads: int, milliseconds: int, first: int, size: int
+) -> None:
+    clock = Clock(monkeypatch)
+    held = Batches[int](lambda _: None)
+    held.resize(1, threads, ahead=threads + 8)
+    assert held.size == first
+    assert held.useful == threads + 8 + 2 * first
+    for _ in range(100):
+        clock.now += 2 * milliseconds / 1e3
+        held.note_end(2, 40 * milliseconds / 1e3)  # most of the time it waits for its turn
+    assert held.size == size
+    assert held.useful == threads + 8 + 2 * size
+
+
+def test_items_wait_for_others_while_processes_have_enough_to_compile() -> None:
+    sent: queue.Queue[list[int]] = queue.Queue()
+    held = Batches[int](sent.put)
+    held.resize(1, 16, ahead=24)
+    held.add(0)
+    assert sent.get(timeout=30) == [0]  # the first one goes at once
+    for _ in range(6):
+        held.note_task(4)
+    held.note_task(2)
+    held.add(1)
+    with pytest.raises(queue.Empty):
+        sent.get(timeout=0.2)
+    for number in (2, 3, 4):
+        held.add(number)
+    assert sent.get(timeout=30) == [1, 2, 3, 4]
+    held.add(5)
+    with pytest.raises(queue.Empty):
+        sent.get(timeout=0.2)
+    held.note_lost(2)  # a process has less than it needs
+    assert sent.get(timeout=30) == [5]
+    held.close()
+
+
 def test_items_wait_for_others_while_each_process_has_a_task(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

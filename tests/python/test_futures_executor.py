@@ -24,7 +24,12 @@ from mneme.measure import batches, futures_executor
 from mneme.measure import remote_evaluation as _remote_evaluation
 from mneme.measure.async_executor import AsyncReplayExecutor, as_completed
 from mneme.measure.futures_executor import FuturesReplayExecutor
-from mneme.measure.pool_processes import PoolProcess, PoolProcesses, helpers_of
+from mneme.measure.pool_processes import (
+    PoolProcess,
+    PoolProcesses,
+    find_processes,
+    helpers_of,
+)
 from mneme.measure.remote_evaluation import RemoteSpec
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.inventory import find_record
@@ -285,6 +290,32 @@ def test_processes_that_take_one_task_at_a_time_get_whole_ones(
     assert sizes == [1, 6, 6, 6, 3]
 
 
+def test_processes_with_several_threads_get_enough_to_compile_ahead(
+    record: RecordedExecution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+
+    def find(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
+        found = find_processes(pool, spec)
+        for address, one in found.by_address.items():
+            found.by_address[address] = replace(one, limits=a_gpu())
+        return found
+
+    with (
+        distributed.LocalCluster(
+            1, threads_per_worker=3, processes=False, dashboard_address="127.0.0.1:0"
+        ) as at,
+        distributed.Client(at, set_as_default=False) as client,
+        executor_of(client.get_executor(), record) as executor,
+    ):
+        executor.prepare()
+        assert [one.threads for one in executor.workers] == [3]
+        slots_of_cpu = executor.capacity
+        monkeypatch.setattr(futures_executor, "find_processes", find)
+        executor.prepare()
+        assert (slots_of_cpu, executor.capacity) == (6, 15)
+
+
 def a_gpu() -> DeviceLimits:
     return replace(device_limits("cpu"), id="cuda:0")
 
@@ -333,7 +364,7 @@ def test_an_executor_that_was_cancelled_waits_for_nothing(
     record: RecordedExecution, config: ExperimentConfiguration
 ) -> None:
     class Stuck(ThreadPoolExecutor):
-        def submit(self, *_: Any, **__: Any) -> Future[Any]:  # type: ignore[override]
+        def submit(self, *_: Any, **__: Any) -> Future[Any]:
             running: Future[Any] = Future()
             running.set_running_or_notify_cancel()
             return running

@@ -1,7 +1,8 @@
 """Puts measurements together: short ones share a scheduler's time for a task.
 
 Processes that take one task at a time get larger ones, since they compile ahead within a task. Many
-processes get larger ones, too, since a scheduler handles only so many tasks a second.
+processes get larger ones, too, since a scheduler handles only so many tasks a second. Processes
+that take several tasks at a time and compile ahead of all get as much as keeps them busy.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ _LARGEST = 16
 # Many processes begin with two items in one task instead of one in each of two, since a scheduler
 # would need seconds to give each of them its first one.
 _FIRST, _MANY = 2, 64
+# Processes that compile ahead of several tasks begin with tasks of several items: the last one of
+# many small ones would come late. A part of the number of tasks that one takes at a time, and the
+# part to which tasks grow: what is finished waits for the rest of its task, and its place is empty.
+_PART_TO_BEGIN, _LARGEST_PART, _LEAST_AHEAD = 4, 2, 2
 # The last tasks are smaller, but not less than this part, or a scheduler could not keep up.
 _SMALLEST_PART = 0.25
 # Items that come within this time go together.
@@ -60,14 +65,15 @@ class Batches(Generic[Item]):
         self._send = send
         self._changed = threading.Condition()
         self._waiting: list[Item] = []
-        self._whole, self._processes, self._slots, self._tasks = 1, processes, processes, 0
+        self._whole, self._processes, self._slots, self._ahead = 1, processes, processes, 0
+        self._tasks = self._there = 0
         self._left = math.inf
         self._ends: deque[_End] = deque()
         self._items = self._nanoseconds = 0
         self._thread: threading.Thread | None = None
         self._is_closed = False
 
-    def resize(self, processes: int, slots: int, *, whole: int = 1) -> None:
+    def resize(self, processes: int, slots: int, *, whole: int = 1, ahead: int = 0) -> None:
         """From now on, send to so many processes.
 
         Args:
@@ -75,10 +81,19 @@ class Batches(Generic[Item]):
             slots: How many tasks all of them take at a time; while they have these, items wait for
                 others.
             whole: How many items go together; 1: as many as their pace asks for.
+            ahead: How many items all of them need to be busy, since they compile ahead of several
+                tasks; while they have these, items wait for others. 0: only `slots` counts.
         """
         with self._changed:
             self._processes, self._slots, self._whole = processes, slots, whole
+            self._ahead = ahead
             self._wake()
+
+    @property
+    def useful(self) -> int:
+        """How many items processes that compile ahead should have, with those on their way."""
+        with self._changed:
+            return self._ahead + 2 * self._processes * self._size() if self._ahead else 0
 
     @property
     def size(self) -> int:
@@ -102,6 +117,7 @@ class Batches(Generic[Item]):
         """
         with self._changed:
             self._tasks -= 1
+            self._there -= items
             newest = _End(time.monotonic(), items, int(seconds * 1e9))
             self._ends.append(newest)
             self._items += newest.items
@@ -112,10 +128,18 @@ class Batches(Generic[Item]):
                 self._nanoseconds -= oldest.nanoseconds
             self._wake()
 
-    def note_task(self) -> None:
-        """Note that the pool has got a task."""
+    def note_task(self, items: int = 1) -> None:
+        """Note that the pool has got a task of so many items."""
         with self._changed:
             self._tasks += 1
+            self._there += items
+
+    def note_lost(self, items: int) -> None:
+        """Note that the pool will not end a task of so many items."""
+        with self._changed:
+            self._tasks -= 1
+            self._there -= items
+            self._wake()
 
     def add(self, item: Item) -> None:
         """Send an item soon, together with others that come now."""
@@ -149,17 +173,23 @@ class Batches(Generic[Item]):
     def _size(self) -> int:
         if self._whole > 1:
             return self._whole
+        at_once = self._slots // self._processes
         if len(self._ends) < _REMEMBERED:
+            if self._ahead:
+                return max(_LEAST_AHEAD, at_once // _PART_TO_BEGIN)
             return _FIRST if self._processes >= _MANY else 1
         first, last = self._ends[0], self._ends[-1]
         pace = (self._items - first.items) / max(1e-9, last.when - first.when)
         # A scheduler that cannot keep up makes the pace slow, but no process takes longer.
         taken = self._nanoseconds * 1e-9
-        wanted = self._slots * self._items / taken if taken else pace
+        is_full = taken and not self._ahead  # otherwise a process has fewer tasks than it takes
+        wanted = self._slots * self._items / taken if is_full else pace
         # What one process needs, rounded down: long items go alone. What all need is
         # rounded up, and known before there is a pace where processes report how long items take.
         is_paced = len(self._ends) >= self._remembered
         of_one = int(_BATCH_SECONDS * pace / self._processes) if is_paced else 1
+        if self._ahead:
+            of_one = max(_LEAST_AHEAD, min(of_one, at_once // _LARGEST_PART))
         of_all = math.ceil(wanted / _TASKS_A_SECOND) if is_paced or taken else 1
         return max(1, min(_LARGEST, max(of_one, of_all)))
 
@@ -176,11 +206,12 @@ class Batches(Generic[Item]):
                 if not self._waiting:
                     return
                 is_whole = len(self._waiting) >= self._size_now()
-            if self._whole == 1 and not is_whole:
+                is_first = self._ahead > 0 and self._tasks == 0
+            if self._whole == 1 and not is_whole and not is_first:
                 # Where the process that searches is too slow for many, tasks of a few items each
-                # would make it slower still.
-                is_many = self._processes >= _MANY
-                time.sleep(1 / _TASKS_A_SECOND if is_many else _GATHER_SECONDS)
+                # would make it slower still. Those that compile ahead wait for no single one.
+                is_long = self._processes >= _MANY or self._ahead > 0
+                time.sleep(1 / _TASKS_A_SECOND if is_long else _GATHER_SECONDS)
             with self._changed:
                 most = self._size_now()
                 taken, self._waiting = self._waiting[:most], self._waiting[most:]
@@ -192,5 +223,11 @@ class Batches(Generic[Item]):
             self._changed.notify()
 
     def _is_ready(self) -> bool:
-        is_whole = len(self._waiting) >= self._size_now()
-        return bool(self._waiting) and (is_whole or self._tasks < self._slots)
+        if not self._waiting:
+            return False
+        if len(self._waiting) >= self._size_now():
+            return True
+        if self._ahead:
+            # On average half of the oldest task of each process is finished.
+            return self._there < self._ahead + self._processes * self._size() // 2
+        return self._tasks < self._slots

@@ -19,6 +19,7 @@ from mneme.measure.pool_processes import (
     PoolProcess,
     PoolProcesses,
     admitted_late,
+    busy_with,
     find_processes,
     helpers_of,
     number_of_processes,
@@ -231,14 +232,14 @@ class FuturesReplayExecutor(SubmittingExecutor):
             stranded = self._sent.take_stranded(alive, connection_of(self._pool)) if is_any else {}
         for remote, task in stranded.items():
             remote.cancel()
-            self._batches.note_end(0)
+            self._batches.note_lost(len(task.futures))
             self._send_together([task])
 
     def _resize_batches(self, helpers: int) -> None:
         at_once = int(getattr(self._pool, "tasks_at_once", 1))
         count, slots = len(self.workers), sum(one.threads or at_once for one in self.workers)
         whole = min(_MOST_TOGETHER, 2 * helpers) if helpers else 1
-        self._batches.resize(count, slots, whole=whole)
+        self._batches.resize(count, slots, whole=whole, ahead=busy_with(self.workers))
         if helpers:
             self._least_capacity = max(self._least_capacity, whole * (slots + count))
 
@@ -288,8 +289,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
         """Useful number of configurations in flight now: two batches of each process."""
         if self._capacity_given is not None:
             return self._capacity_given
-        count = len(self.workers) or self._count_at_start
-        return max(self._least_capacity, 2 * count * self._batches.known_size)
+        known = 2 * (len(self.workers) or self._count_at_start) * self._batches.known_size
+        return max(self._least_capacity, known, self._batches.useful)
 
     def expect(self, count: int) -> None:
         """Note how many configurations will be submitted from now on: the last tasks are small."""
@@ -329,10 +330,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         """
         del worker
         task = self._task([config], iterations, measuring, is_fresh=fresh)
-        if self._batches.size > 1:
-            self._batches.add(task)
-        else:
-            self._send(task)
+        (self._batches.add if self._batches.size > 1 else self._send)(task)
         return task.futures[0]
 
     def submit_together(
@@ -400,7 +398,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._flying.update(
                 dict.fromkeys((one for one in task.futures if one in self._flying), remote)
             )
-        self._batches.note_task()
+        self._batches.note_task(len(task.futures))
         remote.add_done_callback(lambda done: self._land(task, done))
 
     def _try_elsewhere(self, task: PoolTask, why: Exception) -> bool:

@@ -7,7 +7,7 @@ import functools
 import os
 from collections import Counter
 from concurrent.futures import wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import mneme
@@ -28,6 +28,7 @@ __all__ = [
     "PoolProcess",
     "PoolProcesses",
     "admitted_late",
+    "busy_with",
     "find_processes",
     "helpers_of",
     "look_at_late",
@@ -38,6 +39,9 @@ __all__ = [
     "places_of",
 ]
 
+# Configurations that a process which compiles ahead needs beside those that are compiled: some are
+# ready, some are next.
+_READY = 8
 _SECONDS = 60.0
 _BYTES_PER_SECOND = 50e6
 """How fast a host reads and hashes a recording at least."""
@@ -256,6 +260,15 @@ def helpers_of(processes: Sequence[PoolProcess]) -> int:
     return max(0, min(shares, default=0) - 1)
 
 
+def busy_with(processes: Iterable[PoolProcess]) -> int:
+    """Return how many configurations the processes need that compile ahead of several tasks.
+
+    These are Dask's with a GPU and several threads: they compile on as many cores.
+    """
+    several = [one.threads for one in processes if one.threads > 1 and one.device != _CPU]
+    return sum(several) + _READY * len(several)
+
+
 def _of_dask(pool: Any, client: Any, spec: RemoteSpec) -> PoolProcesses:  # noqa: ANN401 - of Dask
     found = PoolProcesses(pool=pool)
     _look_at(client, spec, places_of(pool) or list(client.nthreads()), found)
@@ -304,7 +317,7 @@ def _look_at(
 ) -> None:
     """Look at workers of a Dask cluster, and send them the recording if they lack it."""
     asked = (examine, spec, mneme.__version__, 0)
-    among = list(addresses)
+    among, threads = list(addresses), client.nthreads()
     answers = ask_workers(client, *asked, workers=among)
     for address in among:
         run = functools.partial(_run, client, address)
@@ -317,7 +330,8 @@ def _look_at(
         except Exception as error:  # noqa: BLE001 - whatever the worker raised
             found.left_out[address] = _reason(error)
         else:
-            found.by_address[address] = _process(answer)
+            # A process does not know its own while it answers questions.
+            found.by_address[address] = replace(_process(answer), threads=threads.get(address, 0))
 
 
 def _sent(run: Callable[..., Any], asked: tuple[Any, ...], found: PoolProcesses) -> Any:  # noqa: ANN401

@@ -158,7 +158,6 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
         "host": os.uname().nodename,
         "pid": os.getpid(),
         "limits": asdict(limits),
-        "threads": _threads_of_process(),
         "cores": sorted(os.sched_getaffinity(0)),
         "unusable": {} if spec.device or device != "cpu" else _unusable_devices(),
     }
@@ -308,8 +307,7 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
     try:
         device = spec.device or _claim_device(process)
         _check_model(spec, device)
-        threads = _threads_of_process()
-        helpers = spec.compile_workers or (threads if threads > 1 else 0)
+        helpers = spec.compile_workers or _helpers_of(_threads_of_process())
         executor = AsyncReplayExecutor(
             _record_file(spec),
             spec.record_id,
@@ -339,8 +337,19 @@ def _check_model(spec: RemoteSpec, device: str) -> None:
         raise BackendUnavailable(f"measures on {model}, the others on {spec.model}")
 
 
+def _helpers_of(threads: int) -> int:
+    """Return how many processes compile ahead for a process that has so many threads.
+
+    One of the cores is left to the process that measures.
+    """
+    return max(1, min(threads, len(os.sched_getaffinity(0)) - 1)) if threads > 1 else 0
+
+
 def _threads_of_process() -> int:
-    """Return how many tasks the scheduler gives this process at a time; 0 if unknown."""
+    """Return how many tasks the scheduler gives this process at a time, within such a task.
+
+    0 if unknown.
+    """
     distributed = sys.modules.get("distributed")
     try:
         return 0 if distributed is None else int(distributed.get_worker().state.nthreads)
