@@ -153,16 +153,18 @@ __global__ void multiplyColumns(Real* y, const Real* value, const int* column, c
   y[row] = sum;
 }
 
-/// Vertices next to those of a level are of the next one.
+/// Vertices that are not known yet are of the next level if they are beside one of this level.
 __global__ void breadthFirst(int* next, const int* level, const int* neighbour, int now, int degree,
                              long n) {
   const long i = globalIndex();
   if (i >= n)
     return;
   int own = level[i];
-  for (int k = 0; own < 0 && k < degree; ++k)
-    if (level[neighbour[k * n + i]] == now)
-      own = now + 1;
+  bool isFound = own <= now;
+  for (int k = 0; !isFound && k < degree; ++k)
+    isFound = level[neighbour[k * n + i]] == now;
+  if (own > now)
+    own = isFound ? now + 1 : now + 2;
   next[i] = own;
 }
 
@@ -216,12 +218,12 @@ void lists(long n) {
   encrypt<<<blocks, kThreads>>>(reinterpret_cast<uint2*>(static_cast<unsigned*>(out)), {1, 2, 3, 4},
                                 n / 2);
   out.show("encrypt");
-  std::vector<unsigned> rising(n / 4);
+  std::vector<unsigned> rising(n / 8);
   for (size_t i = 0; i < rising.size(); ++i)
     rising[i] = unsigned(i) * (0xffffffffu / unsigned(rising.size()));
   const Array<unsigned> sorted(rising);
-  const Array<int> places(n / 2, 5, 1);
-  searchSorted<<<blocksFor(n / 4), kThreads>>>(places, sorted, wanted, n / 4, n / 4),
+  const Array<int> places(n / 8, 5, 1);
+  searchSorted<<<blocksFor(n / 8), kThreads>>>(places, sorted, wanted, n / 8, n / 8),
       places.show("searchSorted");
   probeTable<<<blocksFor(n / 2), kThreads>>>(out, in, wanted, unsigned(n / 2 - 1), n / 2),
       out.show("probeTable");

@@ -237,8 +237,8 @@ void images(int edge) {
   const Array<Byte> in(pixels * 4, 1), out(pixels * 4, 2);
   const Array<int> steps(pixels, 3, 1);
   const Array<float> smooth(pixels, 4);
-  mandelbrot<float><<<grid, block>>>(steps, 256, edge), steps.show("mandelbrotF");
-  mandelbrot<double><<<grid, block>>>(steps, 128, edge), steps.show("mandelbrotD");
+  mandelbrot<float><<<grid, block>>>(steps, 128, edge), steps.show("mandelbrotF");
+  mandelbrot<double><<<grid, block>>>(steps, 64, edge), steps.show("mandelbrotD");
   life<<<grid, block>>>(out, in, edge), out.show("life");
   sobel<<<grid, block>>>(out, in, edge), out.show("sobel");
   median<<<grid, block>>>(out, in, edge), out.show("median");
@@ -262,10 +262,11 @@ void samples(long n) {
       call.show("optionsF");
   blackScholes<double><<<blocks, kThreads>>>(option, option + n, price, strike, 0.02, 0.3, n),
       option.show("optionsD");
-  binomial<float><<<blocks, kThreads>>>(call, points, 1.02f, 0.51f, n), call.show("binomialF");
-  binomial<double><<<blocks, kThreads>>>(option, price, 1.02, 0.51, n), option.show("binomialD");
-  pointsInCircle<<<blocks, kThreads>>>(counts, 64, 7, n), counts.show("pointsInCircle");
-  longestChain<<<blocks, kThreads>>>(counts, 200, n), counts.show("longestChain");
+  const unsigned half = blocksFor(n / 2);
+  binomial<float><<<half, kThreads>>>(call, points, 1.02f, 0.51f, n / 2), call.show("binomialF");
+  binomial<double><<<half, kThreads>>>(option, price, 1.02, 0.51, n / 2), option.show("binomialD");
+  pointsInCircle<<<blocks, kThreads>>>(counts, 32, 7, n), counts.show("pointsInCircle");
+  longestChain<<<blocks, kThreads>>>(counts, 100, n), counts.show("longestChain");
   nearestSphere<<<blocks, kThreads>>>(
       call, points, reinterpret_cast<float4*>(static_cast<float*>(centres)), 32, n);
   call.show("nearestSphere");
