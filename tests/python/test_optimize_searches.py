@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mneme.cli._optimize_output import output_for
+from mneme.errors import BackendUnavailable
 from mneme.kernel_names import KernelName
 from mneme.optimize import searches
 from mneme.optimize.events import OptimizeListener
@@ -102,6 +103,27 @@ def test_more_kernels_than_there_is_time_for_do_not_break_the_budget(
     clock = Clock(monkeypatch)
     search(clock, targets(a=0.5, b=0.5), 1.0)
     assert clock.tuned == [("a", 4.0)]
+
+
+def test_a_lost_cluster_ends_all_searches_with_the_command_that_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Any] = []
+
+    def lost(*_arguments: Any, **_keywords: Any) -> Any:
+        made.append(SimpleNamespace(run=lambda: 6, error="nobody is left", outcome=None))
+        return made[-1]
+
+    Clock(monkeypatch)
+    monkeypatch.setattr(searches, "TuningSession", lost)
+    options = OptimizeOptions(command=("./app",), directory=Path("d"), on="dask://host:1")
+    result = OptimizeResult(command=["./app"], directory=Path("d"), device="cpu")
+    tuner = Searches(options, Profile(), result, OptimizeListener())
+    tuner._make_executor = lambda: None
+    with pytest.raises(BackendUnavailable, match="nobody is left"):
+        tuner.run(targets(a=0.7, b=0.3), lambda: 20.0)
+    (session,) = made
+    assert session.resume_with.startswith("mneme optimize --resume -o d ")
 
 
 def test_searches_that_take_longer_leave_less_to_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,3 +168,99 @@ def test_constants_that_are_asked_for_are_those_of_each_launch(
     assert session.run() == 0
     entries = json.loads((tmp_path / "all.json").read_text())["instances"]
     assert sum("axpby" in one["demangled_name"] for one in entries) == count
+
+
+class Searcher:
+    """Stands for the sessions of launches, each of which ends by itself after so many trials."""
+
+    def __init__(self, lasts: dict[str, int], ratios: dict[str, float]) -> None:
+        self.lasts, self.ratios = lasts, ratios
+        self.searched: list[tuple[str, int]] = []
+        self.code = 0
+
+    def make(self, options: Any, weight: float) -> Any:
+        del weight
+        session = SimpleNamespace(outcome=None, resume_with="")
+        session.run = lambda: self._run(options, session)
+        return session
+
+    def _run(self, options: Any, session: Any) -> int:
+        name = Path(options.results_dir).name
+        done = min(options.trials, self.lasts[name])
+        if options.optuna_storage:
+            done //= 2  # another process has the others
+        self.searched.append((name, options.trials))
+        session.outcome = SimpleNamespace(
+            status="completed",
+            progress=SimpleNamespace(done=done),
+            gain=SimpleNamespace(ratio=self.ratios[name]),
+        )
+        return self.code
+
+
+def launches_named(**weights: float) -> list[Any]:
+    return [
+        all_launches._Launch(
+            record=SimpleNamespace(told_name=name, path=Path("r")),  # type: ignore[arg-type]
+            instance=SimpleNamespace(dynamic_hash=name),  # type: ignore[arg-type]
+            directory=Path("all") / name,
+            stands_for=(),
+            weight=weight,
+        )
+        for name, weight in weights.items()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lasts", "searched"),
+    [
+        ({"a": 999, "b": 999, "c": 999}, [("a", 52), ("b", 31), ("c", 17)]),
+        # What the first leaves goes to the others, by their weights.
+        ({"a": 20, "b": 999, "c": 999}, [("a", 52), ("b", 55), ("c", 25)]),
+        # What the last leaves goes to where most of the time is still spent.
+        ({"a": 999, "b": 999, "c": 5}, [("a", 52), ("b", 31), ("c", 17), ("b", 43)]),
+        # Nobody needs it.
+        ({"a": 20, "b": 20, "c": 5}, [("a", 52), ("b", 55), ("c", 60)]),
+    ],
+)
+def test_trials_that_a_search_leaves_go_where_most_is_to_be_gained(
+    monkeypatch: pytest.MonkeyPatch, lasts: dict[str, int], searched: list[tuple[str, int]]
+) -> None:
+    monkeypatch.setattr(all_launches, "_launch_dim", lambda *_: "none")
+    monkeypatch.setattr(
+        all_launches, "_names", lambda _, one: {"results_dir": one.directory, "all": False}
+    )
+    searcher = Searcher(lasts, {"a": 4.0, "b": 1.0, "c": 1.0})
+    options = TuneOptions(record_database="r", trials=100)
+    found = launches_named(a=0.6, b=0.3, c=0.1)
+    code = all_launches._search(options, found, Heard(), searcher.make, 0.0)
+    assert code == 0
+    assert searcher.searched == searched
+
+
+def test_a_shared_study_is_given_no_more_than_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this process has not tried, another one has."""
+    monkeypatch.setattr(all_launches, "_launch_dim", lambda *_: "none")
+    monkeypatch.setattr(
+        all_launches, "_names", lambda _, one: {"results_dir": one.directory, "all": False}
+    )
+    searcher = Searcher({"a": 999, "b": 999}, {"a": 1.0, "b": 1.0})
+    options = TuneOptions(record_database="r", trials=100, optuna_storage="study.journal")
+    found = launches_named(a=0.6, b=0.4)
+    assert all_launches._search(options, found, Heard(), searcher.make, 0.0) == 0
+    assert searcher.searched == [("a", 58), ("b", 42)]
+
+
+def test_where_nothing_can_measure_no_other_launch_is_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(all_launches, "_launch_dim", lambda *_: "none")
+    monkeypatch.setattr(
+        all_launches, "_names", lambda _, one: {"results_dir": one.directory, "all": False}
+    )
+    searcher = Searcher({"a": 1, "b": 1}, {"a": 1.0, "b": 1.0})
+    searcher.code = 6
+    options = TuneOptions(record_database="r", trials=100)
+    found = launches_named(a=0.6, b=0.4)
+    assert all_launches._search(options, found, Heard(), searcher.make, 0.0) == 6
+    assert [name for name, _ in searcher.searched] == ["a"]

@@ -50,8 +50,13 @@ def test_without_workers_a_search_ends_soon_and_can_go_on(recording: Path, tmp_p
     dying = Dying()
     tuning = session(recording, tmp_path, dying)
     assert tuning.run() == 6
-    assert "worker 0 does not start any more; what finished is kept" in tuning.error
+    assert "worker 0 does not start any more; every trial that finished is kept" in tuning.error
     assert len(dying.submitted) < 12
+    assert tuning.error.endswith(f", go on with --resume --results-dir {tmp_path}")
+    part = session(recording, tmp_path / "part", Dying())
+    part.resume_with = "a whole command --resume"
+    assert part.run() == 6
+    assert part.error.endswith(", go on with a whole command --resume")
     executor = FakeExecutor()
     assert session(recording, tmp_path, executor, resume=True).run() == 0
     trials = read_trials(tmp_path)

@@ -10,7 +10,7 @@ from mneme.errors import BackendUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["ANSWER_SECONDS", "ask_workers"]
+__all__ = ["ANSWER_SECONDS", "ask_workers", "threads_of"]
 
 ANSWER_SECONDS = 60.0
 """A worker that takes longer hangs, such as in the driver of its GPU, or is cut off."""
@@ -34,9 +34,12 @@ def ask_workers(
 
     Returns:
         What it returned by address; where it failed, or nobody answered in time, the exception.
+
+    Raises:
+        BackendUnavailable: If the scheduler does not answer.
     """
     limit = ANSWER_SECONDS if seconds is None else seconds
-    asked = list(client.nthreads() if workers is None else workers)
+    asked = list(threads_of(client) if workers is None else workers)
     if not asked:
         return {}
 
@@ -55,4 +58,20 @@ def ask_workers(
     async def ask_all() -> list[Any]:
         return await asyncio.gather(*map(ask, asked))
 
-    return dict(zip(asked, client.sync(ask_all), strict=True))
+    return dict(zip(asked, _answer_of(client.sync, ask_all), strict=True))
+
+
+def threads_of(client: Any) -> dict[str, int]:  # noqa: ANN401 - of Dask
+    """Return how many threads each worker of a cluster has, by its address.
+
+    Raises:
+        BackendUnavailable: If the scheduler does not answer.
+    """
+    return dict(_answer_of(client.nthreads))
+
+
+def _answer_of(question: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401
+    try:
+        return question(*arguments)
+    except Exception as error:  # of Dask's and the system's kinds
+        raise BackendUnavailable(f"the scheduler of Dask does not answer: {error}") from error

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import mneme
 from mneme.devices import DeviceLimits
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
-from mneme.measure.dask_questions import ANSWER_SECONDS, ask_workers
+from mneme.measure.dask_questions import ANSWER_SECONDS, ask_workers, threads_of
 from mneme.measure.remote_evaluation import LacksRecording, admit, examine, model_here
 from mneme.measure.sent_recordings import Package, pack, send
 
@@ -214,7 +214,7 @@ def _admitted(pool: Any, sender: str, addresses: Iterable[str]) -> Any:  # noqa:
     """
     chosen, client = list(addresses), pool._client  # noqa: SLF001 - there is no other way to it
     ask_workers(client, admit, sender, workers=chosen)
-    if not set(client.nthreads()) <= set(chosen):
+    if not set(threads_of(client)) <= set(chosen):
         return only(pool, chosen)
     kept = {name: one for name, one in pool._kwargs.items() if name != "workers"}  # noqa: SLF001
     return type(pool)(client, **kept)
@@ -241,7 +241,7 @@ def number_of_processes(pool: Executor) -> int:
     count = getattr(pool, "_max_workers", None)
     client = getattr(pool, "_client", None)
     if client is not None:
-        count = sum(client.nthreads().values())
+        count = sum(threads_of(client).values())
     return count if isinstance(count, int) and count > 0 else os.cpu_count() or 1
 
 
@@ -271,7 +271,7 @@ def busy_with(processes: Iterable[PoolProcess]) -> int:
 
 def _of_dask(pool: Any, client: Any, spec: RemoteSpec) -> PoolProcesses:  # noqa: ANN401 - of Dask
     found = PoolProcesses(pool=pool)
-    _look_at(client, spec, places_of(pool) or list(client.nthreads()), found)
+    _look_at(client, spec, places_of(pool) or list(threads_of(client)), found)
     return found
 
 

@@ -8,7 +8,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
-from mneme.errors import ArtifactCorrupt
+from mneme.errors import ArtifactCorrupt, BackendUnavailable
 from mneme.files.json_object import read_json_object
 from mneme.kernel_names import qualified_name
 from mneme.measure.cluster import open_cluster, seconds_left
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Searches"]
 
 _INTERRUPTED = 130
+_UNAVAILABLE = 6
 _NOTHING = "nothing faster was found"
 # Launches whose share of the time is smaller get no search. On GPUs it has to be twice what a
 # search takes besides its trials, once that is known. A launch that gets somewhat less than its
@@ -202,8 +203,12 @@ class Searches:
         if (place := f"results/{_place(target)}") not in kernel.directories:
             kernel.directories.append(place)
         began = time.monotonic()
-        if session.run() == _INTERRUPTED:
+        session.resume_with = self._options.again()
+        code = session.run()
+        if code == _INTERRUPTED:
             return False
+        if code == _UNAVAILABLE and self._make_executor is not None:
+            raise BackendUnavailable(session.error)  # nor could the others be searched for
         self._note_time(target, session, time.monotonic() - began)
         outcome = session.outcome
         if session.error:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 __all__ = ["Session", "default_directory", "directory_name", "share_out", "tune_all"]
 
 _FEWEST_TRIALS = 10
+# A search that is gone on with measures the best again.
+_LEAST_SECONDS = 10.0
 _LONGEST_NAME = 60
 _DIGITS_OF_CODE = 8
 _NS = 1e-9
@@ -51,6 +53,8 @@ class Session(Protocol):
     """A session for one launch, such as `mneme.session.session.TuningSession`."""
 
     outcome: Outcome | None
+    resume_with: str
+    """What the user is told to say if it ends before all launches are tuned."""
 
     def run(self) -> int:
         """Search, and write the results directory; return the exit code."""
@@ -67,6 +71,16 @@ class _Launch:
     weight: float = 0.0
     tolerance: Sequence[str] = ()
     outcome: Outcome | None = None
+    trials: int = 0
+    """How many it has had."""
+    is_unfinished: bool = False
+    """Whether its search ended since its share was used up."""
+
+    @property
+    def gain(self) -> float:
+        """How many times as fast it is as it was tuned."""
+        gain = self.outcome.gain if self.outcome is not None else None
+        return max(1.0, gain.ratio) if gain is not None else 1.0
 
 
 def share_out(total: int, weights: Sequence[float], minimum: int = _FEWEST_TRIALS) -> list[int]:
@@ -117,7 +131,7 @@ def tune_all(
     for launch in launches:
         listener.note(f"measuring the baseline of {launch.record.told_name}")
         session = make_session(_baseline_options(options, launch), 1.0)
-        if (code := session.run()) == _INTERRUPTED:
+        if (code := _run(session, launch)) in _ENDS_ALL:
             return code
         done = session.outcome.baseline if session.outcome is not None else None
         if code == 0 and done is not None and done.metric:
@@ -126,46 +140,109 @@ def tune_all(
     total = sum(_cost(one) for one in usable)
     for launch in usable:
         launch.weight = _cost(launch) / total
-    code = _search(options, usable, make_session, began)
+    code = _search(options, usable, listener, make_session, began)
     _conclude(options, listener, parent, usable)
     return code if usable else 1
 
 
-_INTERRUPTED = 130
+# An interrupt, and that nothing can measure any more.
+_ENDS_ALL = (130, 6)
+
+
+def _run(session: Session, launch: _Launch) -> int:
+    session.resume_with = f"--resume --results-dir {launch.directory.parent}"
+    return session.run()
 
 
 def _search(
     options: TuneOptions,
     launches: Sequence[_Launch],
+    listener: TuneListener,
     make_session: Callable[[TuneOptions, float], Session],
     began: float,
 ) -> int:
-    weights = [one.weight for one in launches]
-    shares: Sequence[int | None] = [None] * len(weights)
-    if options.trials is not None:
-        shares = share_out(options.trials, weights)
-    worst = 0
-    for index, (launch, trials) in enumerate(zip(launches, shares, strict=True)):
-        timeout = None
-        if options.timeout is not None:
-            left = options.timeout - (time.monotonic() - began)
-            timeout = max(0.001, left * launch.weight / sum(weights[index:]))
-        own = replace(
-            options,
-            **_names(options, launch),
-            launch_dim=_launch_dim(options, launch),
-            trials=trials,
-            timeout=timeout,
-            resume=True,
-            rerun_baseline=False,
-        )
-        session = make_session(own, launch.weight)
-        code = session.run()
-        launch.outcome = session.outcome
-        if code == _INTERRUPTED:
+    """Search for each launch with its share, then go on where most can still be gained."""
+    weights, worst = [one.weight for one in launches], 0
+    for index, launch in enumerate(launches):
+        trials, timeout = _left(options, launches, began)
+        if trials is not None:
+            trials = share_out(trials, weights[index:])[0]
+        if timeout is not None:
+            timeout *= launch.weight / sum(weights[index:])
+        code = _search_one(options, launch, make_session, trials, timeout)
+        if code in _ENDS_ALL:
+            return code
+        worst = worst or code
+    while (chosen := _to_go_on(options, launches, began)) is not None:
+        launch, trials, timeout = chosen
+        listener.note(f"going on with {launch.record.told_name}, with what other searches left")
+        code = _search_one(options, launch, make_session, trials, timeout)
+        if code in _ENDS_ALL:
             return code
         worst = worst or code
     return worst
+
+
+def _left(
+    options: TuneOptions, launches: Sequence[_Launch], began: float
+) -> tuple[int | None, float | None]:
+    """Return how many trials, and how many seconds, searches may still take; None: no limit."""
+    trials, timeout = options.trials, options.timeout
+    if trials is not None:
+        trials = max(0, trials - sum(one.trials for one in launches))
+    if timeout is not None:
+        timeout -= time.monotonic() - began
+    return trials, timeout
+
+
+def _to_go_on(
+    options: TuneOptions, launches: Sequence[_Launch], began: float
+) -> tuple[_Launch, int | None, float | None] | None:
+    """Return which launch gets what searches left that came to an end by themselves.
+
+    It is the one that takes most of the time as it was tuned, among those whose share was used up.
+    """
+    trials, timeout = _left(options, launches, began)
+    is_enough = (trials is not None or timeout is not None) and (
+        (trials is None or trials >= _FEWEST_TRIALS)
+        and (timeout is None or timeout > _LEAST_SECONDS)
+    )
+    found = [one for one in launches if one.is_unfinished]
+    if not is_enough or not found:
+        return None
+    launch = max(found, key=lambda one: one.weight / one.gain)
+    return launch, None if trials is None else launch.trials + trials, timeout
+
+
+def _search_one(
+    options: TuneOptions,
+    launch: _Launch,
+    make_session: Callable[[TuneOptions, float], Session],
+    trials: int | None,
+    timeout: float | None,
+) -> int:
+    """Search for a launch, from where it is; note whether its share was used up."""
+    own = replace(
+        options,
+        **_names(options, launch),
+        launch_dim=_launch_dim(options, launch),
+        trials=trials,
+        timeout=None if timeout is None else max(0.001, timeout),
+        resume=True,
+        rerun_baseline=False,
+    )
+    session = make_session(own, launch.weight)
+    code = _run(session, launch)
+    launch.outcome, launch.is_unfinished = session.outcome, False
+    if options.optuna_storage is not None and trials is not None:
+        launch.trials = trials  # of all processes that share its study
+    elif session.outcome is not None:
+        before, launch.trials = launch.trials, session.outcome.progress.done
+        has_all = trials is not None and launch.trials >= trials
+        is_cut = session.outcome.status == "timeout"
+        is_cut = is_cut or (session.outcome.status == "completed" and has_all)
+        launch.is_unfinished = is_cut and launch.trials > before
+    return code
 
 
 def _launches(options: TuneOptions, parent: Path) -> list[_Launch]:

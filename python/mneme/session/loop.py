@@ -386,10 +386,7 @@ class SearchLoop:
             self._search.tell(replace(done, candidate=candidate), is_repeated=True)
         self._lost_in_a_row = self._lost_in_a_row + 1 if done.status == "internal_error" else 0
         if self._lost_in_a_row >= _LOST_IN_A_ROW:
-            raise BackendUnavailable(
-                f"the search cannot go on: {done.result.error}; what finished is kept, go on with "
-                f"--resume --results-dir {self._store.directory}"
-            )
+            raise BackendUnavailable(f"the search cannot go on: {done.result.error}")
         if self._options.fail_fast and not done.is_verified:
             self._has_failed_fast = True
             self.errors.append(done.result.error or done.status)

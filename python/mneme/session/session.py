@@ -106,6 +106,8 @@ class TuningSession:
         """The result, once `run` has returned."""
         self.error = ""
         """Why `run` did not return 0, a sentence."""
+        self.resume_with = ""
+        """What continues all that the search is a part of; empty: the search with its directory."""
         self._space = space
         self._make_executor = make_executor
 
@@ -128,6 +130,9 @@ class TuningSession:
                 return self._run_all() if self.options.all else self._run()
         except errors.MnemeError as error:
             self.error = str(error)
+            is_gone = isinstance(error, errors.BackendUnavailable) and self.resume_with
+            if is_gone and "--resume" not in self.error:
+                self.error += f"; go on with {self.resume_with}"
             self.listener.failed(self.error, error)
             return next((code for kind, code in _CODES if isinstance(error, kind)), 7)
 

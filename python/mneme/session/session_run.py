@@ -68,6 +68,7 @@ class Session(Protocol):
     listener: TuneListener
     weight: float
     error: str
+    resume_with: str
 
     def executor(self, *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401 - an `Executor`
         """Return the executor."""
@@ -378,11 +379,12 @@ class SessionRun:
         self._listener.failed(sentence)
 
     def _with_advice(self, error: errors.MnemeError) -> errors.MnemeError:
-        if "--resume" in str(error) or self._loop is None:
+        is_begun = self._loop is not None or self._session.resume_with
+        if "--resume" in str(error) or not is_begun:
             return error
         lost = self._store.unwritten
         told = f"{lost} trials are not on disk" if lost else "every trial that finished is kept"
-        place = f"--resume --results-dir {self._store.directory}"
+        place = self._session.resume_with or f"--resume --results-dir {self._store.directory}"
         return type(error)(f"{error}; {told}, go on with {place}")
 
     def _record_names(self) -> dict[str, str]:
