@@ -97,6 +97,19 @@ def test_processes_that_compile_ahead_of_several_tasks_get_a_few_items_in_each(
     assert held.useful == threads + 8 + 2 * size
 
 
+@pytest.mark.parametrize(("away", "more"), [(0.0, 0), (0.05, 16), (10.0, 24)])
+def test_what_is_on_its_way_is_not_what_a_process_compiles(
+    monkeypatch: pytest.MonkeyPatch, away: float, more: int
+) -> None:
+    clock = Clock(monkeypatch)
+    held = Batches[int](lambda _: None)
+    held.resize(1, 16, ahead=24)
+    for _ in range(100):
+        clock.now += 0.024
+        held.note_end(8, 0.1, 0.1 + away)  # 333 a second
+    assert held.useful == 24 + 2 * 8 + more
+
+
 def test_items_wait_for_others_while_processes_have_enough_to_compile() -> None:
     sent: queue.Queue[list[int]] = queue.Queue()
     held = Batches[int](sent.put)

@@ -50,6 +50,8 @@ class _End(NamedTuple):
     items: int
     nanoseconds: int
     """How long its process took; 0: unknown."""
+    away: int
+    """The nanoseconds that it was on its way, there and back, for each item."""
 
 
 class Batches(Generic[Item]):
@@ -69,7 +71,7 @@ class Batches(Generic[Item]):
         self._tasks = self._there = 0
         self._left = math.inf
         self._ends: deque[_End] = deque()
-        self._items = self._nanoseconds = 0
+        self._items = self._nanoseconds = self._away = 0
         self._thread: threading.Thread | None = None
         self._is_closed = False
 
@@ -93,7 +95,8 @@ class Batches(Generic[Item]):
     def useful(self) -> int:
         """How many items processes that compile ahead should have, with those on their way."""
         with self._changed:
-            return self._ahead + 2 * self._processes * self._size() if self._ahead else 0
+            more = 2 * self._processes * self._size() + self._on_way()
+            return self._ahead + more if self._ahead else 0
 
     @property
     def size(self) -> int:
@@ -108,24 +111,28 @@ class Batches(Generic[Item]):
             is_known = self._whole > 1 or len(self._ends) >= _REMEMBERED
             return self._size() if is_known else 1
 
-    def note_end(self, items: int, seconds: float = 0.0) -> None:
+    def note_end(self, items: int, seconds: float = 0.0, since: float = 0.0) -> None:
         """Note that a task has ended.
 
         Args:
             items: How many it had.
             seconds: How long its process took for all; 0: unknown.
+            since: The seconds since it was sent.
         """
+        away = int(max(0.0, since - seconds) * items * 1e9) if seconds else 0
         with self._changed:
             self._tasks -= 1
             self._there -= items
-            newest = _End(time.monotonic(), items, int(seconds * 1e9))
+            newest = _End(time.monotonic(), items, int(seconds * 1e9), away)
             self._ends.append(newest)
             self._items += newest.items
             self._nanoseconds += newest.nanoseconds
+            self._away += newest.away
             while len(self._ends) > self._remembered:
                 oldest = self._ends.popleft()
                 self._items -= oldest.items
                 self._nanoseconds -= oldest.nanoseconds
+                self._away -= oldest.away
             self._wake()
 
     def note_task(self, items: int = 1) -> None:
@@ -178,8 +185,7 @@ class Batches(Generic[Item]):
             if self._ahead:
                 return max(_LEAST_AHEAD, at_once // _PART_TO_BEGIN)
             return _FIRST if self._processes >= _MANY else 1
-        first, last = self._ends[0], self._ends[-1]
-        pace = (self._items - first.items) / max(1e-9, last.when - first.when)
+        pace = self._pace()
         # A scheduler that cannot keep up makes the pace slow, but no process takes longer.
         taken = self._nanoseconds * 1e-9
         is_full = taken and not self._ahead  # otherwise a process has fewer tasks than it takes
@@ -192,6 +198,20 @@ class Batches(Generic[Item]):
             of_one = max(_LEAST_AHEAD, min(of_one, at_once // _LARGEST_PART))
         of_all = math.ceil(wanted / _TASKS_A_SECOND) if is_paced or taken else 1
         return max(1, min(_LARGEST, max(of_one, of_all)))
+
+    def _pace(self) -> float:
+        """Return how many items end in a second."""
+        first, last = self._ends[0], self._ends[-1]
+        return (self._items - first.items) / max(1e-9, last.when - first.when)
+
+    def _on_way(self) -> int:
+        """Return how many items are on their way to processes that compile ahead, or back.
+
+        Where a task waits for its turn, this looks the same: no more than are compiled ahead.
+        """
+        if len(self._ends) < _REMEMBERED:
+            return 0
+        return min(self._ahead, int(self._pace() * self._away / max(1, self._items) * 1e-9))
 
     def _size_now(self) -> int:
         share = (max(0, self._left) + len(self._waiting)) / self._processes
@@ -229,5 +249,6 @@ class Batches(Generic[Item]):
             return True
         if self._ahead:
             # On average half of the oldest task of each process is finished.
-            return self._there < self._ahead + self._processes * self._size() // 2
+            finished = self._processes * self._size() // 2
+            return self._there < self._ahead + finished + self._on_way()
         return self._tasks < self._slots

@@ -461,7 +461,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         with self._lock:
             if not self._sent.remove(remote):
                 return  # it was sent again
-        self._batches.note_end(len(task.futures), seconds_of(remote))
+        self._batches.note_end(len(task.futures), seconds_of(remote), task.age)
         error: MnemeError | None = None
         results: list[ExperimentResult] = []
         try:

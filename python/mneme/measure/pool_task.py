@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import BrokenExecutor, CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -45,10 +46,17 @@ class PoolTask:
     ir: bytes
     options: dict[str, Any]
     tries: int = 0
+    sent: float = 0.0
+    """When the pool got it, as of `time.monotonic`."""
     places: frozenset[str] = frozenset()
     """The workers of a Dask cluster that may take it; empty: the pool chooses among all."""
     connection: object = None
     """The connection by which it went to Dask's scheduler; None: the first that there is then."""
+
+    @property
+    def age(self) -> float:
+        """The seconds since the pool got it."""
+        return time.monotonic() - self.sent
 
     def fail(self, error: MnemeError) -> None:
         """Let all its futures raise an error."""
@@ -129,7 +137,7 @@ def handed_to(
         InvalidArgument: If the pool is shut down.
         BackendUnavailable: If it takes nothing for another reason; `BrokenPool` if it is broken.
     """
-    number = task.futures[0].job_id
+    number, task.sent = task.futures[0].job_id, time.monotonic()
     try:
         return pool.submit(evaluate, spec, number, task.configurations, task.ir, task.options)
     except BrokenExecutor as error:
