@@ -70,6 +70,10 @@ def test_a_pass_that_is_missing(recording: Path, tmp_path: Path) -> None:
     assert found["is_missing"]
     assert (found["passes"], found["pass"]) == ("default<O3>", "inline")
     assert int(found["before"]) > int(found["after"])
+    for name in ("before", "after"):
+        program = tmp_path / "found" / "program" / name
+        assert "alloca" in (program / "kernel.ll").read_text() or name == "after"
+        assert (program / "opt.rsp").read_text().strip() == '"-passes=verify"'
 
 
 def test_the_pipeline_has_to_be_worse(recording: Path, tmp_path: Path) -> None:

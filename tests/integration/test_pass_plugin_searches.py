@@ -50,10 +50,14 @@ def test_each_fault_costs_one_configuration(
         *("tune", recordings["vector_add"], "--results-dir", results, *QUICK),
         *("--pass-plugin", planted, "--compile-workers", compilers, "--compile-timeout", "4"),
         *("--plugin-passes", *(f"planted-{name},*" for name in names)),
+        *("--mllvm", "planted-times=1900"),
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
     found = {one["config"]["passes"].partition(",")[0]: one for one in trials(results)}
+    assert found["default<O3>"]["status"] == "verified"
+    assert "llvm_options" not in found["default<O3>"]["config"]
+    assert found["planted-slow"]["config"]["llvm_options"] == "planted-times=1900"
     assert {name: found[f"planted-{name}"]["status"] for name in ("nothing", "slow")} == {
         "nothing": "verified",
         "slow": "verified",

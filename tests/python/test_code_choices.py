@@ -18,7 +18,7 @@ from mneme.code_texts import (
     shown_text,
     taken_texts,
 )
-from mneme.errors import InvalidArgument
+from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.install.paths import library
 from mneme.knobs import CODE_TEXTS
 from mneme.mneme_types import ExperimentConfiguration
@@ -26,8 +26,10 @@ from mneme.search import builtin_spaces
 from mneme.search.builtin_spaces import BuiltinTuneSearchSpace
 from mneme.search.code_choices import (
     option_choices,
+    options_of_plugins,
     passes_of,
     plugin_choices,
+    plugin_llvm,
     with_plugin_passes,
 )
 from mneme.search.space_view import SpaceView
@@ -115,6 +117,26 @@ def test_options_are_dimensions_of_a_search_and_fixed_ones_are_in_all() -> None:
     space = BuiltinTuneSearchSpace(kernel(), limits=GPU, **options)
     assert space.baseline().llvm_options == ""
     assert next(iter(space.dimensions()["llvm_options unroll-threshold"].values())) == ""
+
+
+def test_options_of_a_plugin_are_those_that_llvm_alone_lacks() -> None:
+    options = ["vectorize-loops=false my-option=1", "", "unroll-threshold=300", "my-other"]
+    assert options_of_plugins(options, "my.so@1") == {"my-option=1", "my-other"}
+    assert options_of_plugins(options, "") == set()
+
+
+def test_plugins_are_loaded_by_the_first_llvm_that_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mneme import _native  # noqa: PLC0415 - only where it is built
+
+    def check(passes: str, plugins: str, options: str = "", llvm: str = "") -> None:
+        del passes, plugins, options
+        if llvm != "shared":
+            raise BackendUnavailable("this kernel compiler cannot load pass plugins")
+
+    monkeypatch.setattr(_native, "check_passes", check)
+    assert plugin_llvm("my.so@1", ["", "static", "shared"]) == "shared"
+    assert plugin_llvm("my.so@1", ["", "static"]) == ""
+    assert plugin_llvm("", ["shared"]) == ""
 
 
 def test_another_llvm_is_a_choice_and_the_baseline_has_ours() -> None:

@@ -241,6 +241,15 @@ def _failures(failures: dict[str, int]) -> str:
     return ", ".join(f"{count} {_REASONS.get(name, name)}" for name, count in failures.items())
 
 
+def _most_frequent_error(progress: Progress) -> list[str]:
+    """Return why trials failed, if no trial is right."""
+    failures = {name: count for name, count in progress.failures.items() if name in progress.errors}
+    if not failures or sum(progress.failures.values()) < progress.done:
+        return []
+    name = max(failures, key=lambda one: failures[one])
+    return [f"no trial is right; the first that was {_REASONS[name]}: {progress.errors[name]}"]
+
+
 def summary(outcome: Outcome) -> list[str]:
     """Return the lines that end a session."""
     progress = outcome.progress
@@ -251,6 +260,7 @@ def summary(outcome: Outcome) -> list[str]:
         lines.append(f"{progress.done} trials{same}{told}")
         if progress.note:
             lines.append(progress.note)
+        lines += _most_frequent_error(progress)
         if progress.done_now:
             busy = progress.busy_share
             part = "" if busy is None else f", device busy {100 * busy:.0f} % of the time"

@@ -215,13 +215,15 @@ def bisect(
     reduced = ""
     if files and culprit.symptom is Symptom.FAILED and reduce_time > 0:
         reduced = _reduced(culprit, output, texts, reduce_time)
+    program = _program(culprit, better if culprit.is_missing else launch, output) if files else ""
     if json:
         facts = {**culprit_facts(culprit), "reduced": reduced}
         _console.print_json({**facts, "files": [str(one) for one in files]})
         return
     _show(culprit, options, output)
-    if reduced:
-        _console.print_line(reduced)
+    for line in (reduced, program):
+        if line:
+            _console.print_line(line)
 
 
 def _reduced(culprit: Culprit, output: Path, texts: dict[str, str], seconds: float) -> str:
@@ -241,6 +243,34 @@ def _reduced(culprit: Culprit, output: Path, texts: dict[str, str], seconds: flo
         return f"not reduced: {error}"
     _console.say(f"reducing before.ll, for {seconds:g} seconds at most")
     return reduce_crash(output, culprit.name.partition(" ")[0], texts, tools, seconds)
+
+
+def _program(culprit: Culprit, launch: _Launch, output: Path) -> str:
+    """Write programs for a GPU that need no mneme; return where they are, or why there are none.
+
+    They have the code before the run and after it.
+    """
+    from mneme.bisect.pass_runs import first_runs  # noqa: PLC0415 - `--help` stays light
+    from mneme.bisect.reproducer import values_for_program  # noqa: PLC0415
+    from mneme.errors import MnemeError  # noqa: PLC0415
+    from mneme.scaffold import rendering  # noqa: PLC0415
+
+    values = values_for_program(launch.changes, launch.target)
+    if values is None or not culprit.ir_after:
+        return ""
+    try:
+        for name, count in (("before", culprit.number - 1), ("after", culprit.number)):
+            request = rendering.ScaffoldRequest(
+                template=rendering.load_template("replay"),
+                out=output / "program" / name,
+                values={**values, "passes": first_runs(culprit.passes, count)},
+                record_database=launch.database,
+                record_id=launch.record_id,
+            )
+            rendering.write(rendering.render(request), force=True)
+    except MnemeError as error:
+        return f"no program without mneme: {error}"
+    return f"programs that need no mneme are in {output / 'program'}, before/ and after/"
 
 
 def _with_llvm(launch: _Launch, named: str) -> _Launch:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.code_texts import assembler_words, plugin_files
-from mneme.errors import InvalidArgument
+from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.pipelines.structurizing import with_what_structurizecfg_needs
 from mneme.pipelines.unrolling import split_behind_unrolling
 from mneme.scaffold.rendering import Additions
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["prepare"]
 
 _MEBIBYTE = 1 << 20
+_BISECTION = "mneme-opt-bisect<"
+# What a wheel's LLVM says.
+_LOADS_NO_PLUGINS = "this kernel compiler cannot load pass plugins"
 
 
 def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Additions:
@@ -51,7 +54,7 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     regions, files = _memory(before, after)
     plugin = plugin_files([str(options["pass_plugin"])] if options["pass_plugin"] else [])
     marks, passes = _split_passes(str(options["passes"]), plugin)
-    code = _code(record, recording, options, marks)
+    code = _code(record, recording, {**options, "plugins": plugin}, marks)
     files["kernel.ll"] = code.pop("ir")
     if plugin:
         files["plugin.so"] = Path(str(options["pass_plugin"])).read_bytes()
@@ -60,6 +63,7 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     replay = {
         **code,
         "passes": passes or "verify",
+        "has_run": marks.startswith(_BISECTION),
         **_options_of_tools(options, plugin),
         "fp_contract": "fast" if fields["Options"].get("fp_contract") == "fast" else "on",
         "grid": _triple(recording["grid"]),
@@ -141,10 +145,8 @@ def _arguments(before: Snapshot, recording: Mapping[str, Any]) -> list[dict[str,
 
 def _options_of_tools(options: Mapping[str, Any], plugin: str) -> dict[str, list[str]]:
     """Return the options of opt, llc and ptxas; those of a plugin are for opt, which loads it."""
-    from mneme import _native  # noqa: PLC0415 - loads native code
-
     llvm = [f"-{one.lstrip('-')}" for one in str(options["llvm_options"]).split()]
-    _native.check_passes("", plugin, " ".join(llvm))
+    _check("", plugin, " ".join(llvm))
     ptxas = assembler_words(str(options["assembler_options"]))
     for one in ptxas:
         if not re.fullmatch(r"--?\w[\w=,.+:/-]*", one, re.ASCII):
@@ -166,21 +168,41 @@ def _is_of_llvm(option: str) -> bool:
     return True
 
 
+def _check(pipeline: str, plugin: str, llvm_options: str = "") -> None:
+    """Check passes and options; those of a plugin that our LLVM cannot load are left to `opt`."""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    try:
+        _native.check_passes(pipeline, plugin, llvm_options)
+    except BackendUnavailable as error:
+        if _LOADS_NO_PLUGINS not in str(error):
+            raise
+
+
 def _split_passes(pipeline: str, plugin: str) -> tuple[str, str]:
     """Return the pipeline to run on `kernel.ll` here, and the pipeline for LLVM's own tools.
 
     LLVM's tools do not have the pass that marks loops, but they obey the marks. So this pass, and
-    the passes before it, run here.
+    the passes before it, run here. A pipeline of which only some passes run does so as a whole:
+    LLVM's tools count other runs.
     """
-    from mneme import _native  # noqa: PLC0415 - loads native code
-
-    _native.check_passes(pipeline, plugin)
+    if pipeline.strip().startswith(_BISECTION):
+        _check(pipeline, plugin)
+        return pipeline.strip(), ""
+    _check(pipeline, plugin)
     marks, rest = split_behind_unrolling(pipeline)
     if "mneme-unroll" in rest:
         raise InvalidArgument(
             f"--passes is '{pipeline}'; the reproducer takes function(mneme-unroll<N>) alone only"
         )
     return marks, with_what_structurizecfg_needs(rest.strip())
+
+
+def _of_plugins(options: Mapping[str, Any], marks: str) -> dict[str, str]:
+    """Return what of a configuration passes of plugins need, where they run here."""
+    if not marks.startswith(_BISECTION):
+        return {}
+    return {"pass_plugins": options["plugins"], "llvm_options": str(options["llvm_options"])}
 
 
 def _code(
@@ -203,6 +225,7 @@ def _code(
         "max_threads": options["max_threads"],
         "min_blocks_per_sm": options["min_blocks_per_sm"],
         "passes": marks,
+        **_of_plugins(options, marks),
         "codegen_opt": options["codegen_opt"],
         "prune": True,
         "internalize": True,

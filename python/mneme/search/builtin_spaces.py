@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from mneme.arguments import argument_paths, known_paths
@@ -9,7 +10,7 @@ from mneme.devices import DeviceLimits, device_limits
 from mneme.knobs import CODE_NUMBERS
 from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.pipelines.unrolling import with_unrolling
-from mneme.search.code_choices import with_plugin_passes
+from mneme.search.code_choices import options_of_plugins, with_plugin_passes
 from mneme.search.configurations import dims_from, shape_text
 from mneme.search.custom_spaces import (
     describe_search_space,
@@ -102,9 +103,14 @@ class BuiltinTuneSearchSpace(SearchSpace):
         self.pipelines = self.options.pipelines()
         self._codegen = self.options.codegen_opt()
         self._plugins = self.options.plugins()
+        self._plugin_llvm = self.options.plugin_llvm()
         self._of_plugins = [one for one in self.pipelines if self._plugins and needs_plugins(one)]
         self._plugin_choices = self.options.plugin_choices()
         self._code_options = self.options.code_options()
+        fixed, chosen = self._code_options["llvm_options"]
+        self._options_of_plugins = options_of_plugins(
+            (fixed, *chain(*chosen.values())), self._plugins
+        )
         self._constants = _constants_of(recorded_kernel)
         self._can_specialize = self._constants is None or bool(self._constants)
         ir = recorded_ir(recorded_kernel)
@@ -124,6 +130,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
         has_bounds = params["set_launch_bounds"]
         most = params["max_threads"]
         pipeline = params["pipeline"] if params["passes"] == _DRAWN else params["passes"]
+        plugins = self._plugins_for(pipeline, params.get(_PLUGIN_PASSES, ""))
         return ExperimentConfiguration(
             grid=grid_of(self.launch, block, params["blocks"]),
             block=block,
@@ -136,22 +143,29 @@ class BuiltinTuneSearchSpace(SearchSpace):
             passes=with_plugin_passes(
                 with_unrolling(pipeline, params["unroll"]), params.get(_PLUGIN_PASSES, "")
             ),
-            pass_plugins=self._plugins_for(pipeline, params.get(_PLUGIN_PASSES, "")),
-            llvm=params.get("llvm", ""),
+            pass_plugins=plugins,
+            llvm=params.get("llvm", "") or (self._plugin_llvm if plugins else ""),
             codegen_opt=params["codegen_opt"],
             specialized_args=params.get("specialized_args", ""),
             **{one.key: params[one.key] for one in CODE_NUMBERS},
-            **self._options_of(params),
+            **self._options_of(params, has_plugins=bool(plugins)),
         )
 
     def _plugins_for(self, pipeline: str, choice: str) -> str:
         return self._plugins if choice or pipeline in self._of_plugins else ""
 
-    def _options_of(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return options of LLVM and ptxas: those of all configurations, and those chosen."""
+    def _options_of(self, params: dict[str, Any], *, has_plugins: bool) -> dict[str, Any]:
+        """Return options of LLVM and ptxas: those of all configurations, and those chosen.
+
+        Without plugins, their own options are left out.
+        """
+        left_out = set() if has_plugins else self._options_of_plugins
         return {
             field: " ".join(
-                one for one in (fixed, *(params[f"{field} {name}"] for name in chosen)) if one
+                word
+                for one in (fixed, *(params[f"{field} {name}"] for name in chosen))
+                for word in one.split()
+                if word not in left_out
             )
             for field, (fixed, chosen) in self._code_options.items()
         }
@@ -173,7 +187,8 @@ class BuiltinTuneSearchSpace(SearchSpace):
             max_threads=0,
             min_blocks_per_sm=0,
             passes=self.pipelines[0],
-            pass_plugins=self._plugins_for(self.pipelines[0], ""),
+            pass_plugins=(plugins := self._plugins_for(self.pipelines[0], "")),
+            llvm=self._plugin_llvm if plugins else "",
             codegen_opt=self._codegen[1],
         )
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mneme.errors import InvalidArgument
+from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.search.pass_choices import LEVELS
 
 if TYPE_CHECKING:
@@ -16,8 +16,10 @@ __all__ = [
     "PIPELINE",
     "check_llvm_options",
     "option_choices",
+    "options_of_plugins",
     "passes_of",
     "plugin_choices",
+    "plugin_llvm",
     "with_plugin_passes",
 ]
 
@@ -49,7 +51,27 @@ def passes_of(plugins: str) -> list[str]:
     return found
 
 
-def plugin_choices(plugins: str, passes: Iterable[str]) -> list[str]:
+def plugin_llvm(plugins: str, llvms: Iterable[str]) -> str:
+    """Return the LLVM that loads plugins: the first of these, or else mneme's own, "".
+
+    A wheel's own LLVM loads none.
+
+    Args:
+        plugins: As in configurations; empty for none.
+        llvms: As in configurations, in the order in which they are tried.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    for llvm in llvms if plugins else ():
+        try:
+            _native.check_passes("", plugins, "", llvm)
+        except (BackendUnavailable, InvalidArgument):
+            continue
+        return llvm
+    return ""
+
+
+def plugin_choices(plugins: str, passes: Iterable[str], llvm: str = "") -> list[str]:
     """Return what a search chooses of plugins: texts with PIPELINE in the place of the pipeline.
 
     Each pass stands before or behind the pipeline; a text that has PIPELINE stands as it is. The
@@ -59,6 +81,7 @@ def plugin_choices(plugins: str, passes: Iterable[str]) -> list[str]:
     Args:
         plugins: As in configurations; empty for none.
         passes: The passes to choose from; those that the plugins say if there are none.
+        llvm: What loads the plugins.
 
     Raises:
         InvalidArgument: If neither LLVM nor a plugin knows a pass.
@@ -74,13 +97,13 @@ def plugin_choices(plugins: str, passes: Iterable[str]) -> list[str]:
     choices = [""]
     for text in told or passes_of(plugins):
         if PIPELINE in text:
-            _check(text, plugins)
+            _check(text, plugins, llvm)
             choices.append(text)
         else:
-            nested = _nested(text, plugins)
+            nested = _nested(text, plugins, llvm)
             choices += [f"{nested},{PIPELINE}", f"{PIPELINE},{nested}"]
     if len(choices) == 1:
-        _check(PIPELINE, plugins)
+        _check(PIPELINE, plugins, llvm)
         choices.append(PIPELINE)
     return list(dict.fromkeys(choices))
 
@@ -119,7 +142,7 @@ def option_choices(option: str, texts: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def check_llvm_options(options: Iterable[str], plugins: str) -> None:
+def check_llvm_options(options: Iterable[str], plugins: str, llvm: str = "") -> None:
     """Refuse options that LLVM, with the plugins, does not have.
 
     Raises:
@@ -129,7 +152,22 @@ def check_llvm_options(options: Iterable[str], plugins: str) -> None:
 
     for option in options:
         if option:
-            _native.check_passes("", plugins, option)
+            _native.check_passes("", plugins, option, llvm if plugins else "")
+
+
+def options_of_plugins(options: Iterable[str], plugins: str) -> set[str]:
+    """Return those words of options that LLVM has only with the plugins.
+
+    A configuration without plugins cannot have them.
+    """
+    found: set[str] = set()
+    if plugins:
+        for word in {word for option in options for word in option.split()}:
+            try:
+                check_llvm_options([word], "")
+            except InvalidArgument:
+                found.add(word)
+    return found
 
 
 def _split(passes: str) -> list[str]:
@@ -144,19 +182,19 @@ def _split(passes: str) -> list[str]:
     return [one.strip() for one in parts if one.strip()]
 
 
-def _check(text: str, plugins: str) -> None:
+def _check(text: str, plugins: str, llvm: str) -> None:
     from mneme import _native  # noqa: PLC0415 - loads native code
 
-    _native.check_passes(with_plugin_passes(LEVELS[0], text), plugins)
+    _native.check_passes(with_plugin_passes(LEVELS[0], text), plugins, "", llvm)
 
 
-def _nested(text: str, plugins: str) -> str:
+def _nested(text: str, plugins: str, llvm: str) -> str:
     """Return a pass within what it has to stand in: function(my-pass)."""
     first: InvalidArgument | None = None
     for level in _LEVELS:
         nested = level.format(text)
         try:
-            _check(f"{nested},{PIPELINE}", plugins)
+            _check(f"{nested},{PIPELINE}", plugins, llvm)
         except InvalidArgument as error:
             first = first or error
         else:

@@ -54,12 +54,13 @@ PROVEN = (
 effect (benchmarks/pipelines.py). Those that help most come first."""
 
 
-def checked_pipelines(pipelines: Sequence[str], plugins: str = "") -> list[str]:
+def checked_pipelines(pipelines: Sequence[str], plugins: str = "", llvm: str = "") -> list[str]:
     """Return pipelines, each once.
 
     Args:
         pipelines: The pipelines.
         plugins: Pass plugins whose passes they may name, as in configurations.
+        llvm: What loads the plugins, as in configurations.
 
     Raises:
         InvalidArgument: If neither LLVM nor a plugin knows one.
@@ -73,7 +74,7 @@ def checked_pipelines(pipelines: Sequence[str], plugins: str = "") -> list[str]:
         if not plugins:
             _native.check_passes(pipeline)
         elif needs_plugins(pipeline):
-            _native.check_passes(pipeline, plugins)
+            _native.check_passes(pipeline, plugins, "", llvm)
     return list(dict.fromkeys(pipelines))
 
 

@@ -10,7 +10,12 @@ from mneme.arguments import argument_paths
 from mneme.code_texts import assembler_option, compiler_text, plugin_files, taken_texts
 from mneme.errors import InvalidArgument
 from mneme.knobs import CODE_NUMBERS, CODE_TEXTS, SearchedCodeNumbers, SearchedCodeTexts
-from mneme.search.code_choices import check_llvm_options, option_choices, plugin_choices
+from mneme.search.code_choices import (
+    check_llvm_options,
+    option_choices,
+    plugin_choices,
+    plugin_llvm,
+)
 from mneme.search.pass_choices import (
     LEVELS,
     PROVEN,
@@ -237,12 +242,12 @@ class SpaceOptions(SearchedCodeTexts, SearchedCodeNumbers):
         """
         preset = PRESETS[self.preset]
         if self.fixed_passes is not None:
-            return checked_pipelines([self.fixed_passes], self.plugins())
+            return checked_pipelines([self.fixed_passes], self.plugins(), self.plugin_llvm())
         given = [self.passes] if isinstance(self.passes, str) else list(self.passes or ())
         if self.pipeline_file:
             given += read_pipeline_file(self.pipeline_file)
         if given:
-            return checked_pipelines(given, self.plugins())
+            return checked_pipelines(given, self.plugins(), self.plugin_llvm())
         near = near_good_pipelines(preset.near_good) if preset.near_good else ()
         proven, levels = known_pipelines(PROVEN[: preset.proven]), LEVELS[1 : preset.levels]
         return list(dict.fromkeys((LEVELS[0], *proven, *levels, *near)))
@@ -253,7 +258,11 @@ class SpaceOptions(SearchedCodeTexts, SearchedCodeNumbers):
 
     def plugin_choices(self) -> list[str]:
         """Return what is chosen of plugins; see `code_choices.plugin_choices`."""
-        return plugin_choices(self.plugins(), _listed(self.plugin_passes))
+        return plugin_choices(self.plugins(), _listed(self.plugin_passes), self.plugin_llvm())
+
+    def plugin_llvm(self) -> str:
+        """Return what loads the plugins: mneme's own LLVM, "", if it can."""
+        return plugin_llvm(self.plugins(), self.llvms())
 
     def llvms(self) -> list[str]:
         """Return the LLVMs to choose from as configurations name them, mneme's own first."""
@@ -275,7 +284,7 @@ class SpaceOptions(SearchedCodeTexts, SearchedCodeNumbers):
         for values in choices["assembler_options"].values():
             values[:] = map(assembler_option, values)
         of_llvm = chain(*choices["llvm_options"].values())
-        check_llvm_options([fixed["llvm_options"], *of_llvm], self.plugins())
+        check_llvm_options([fixed["llvm_options"], *of_llvm], self.plugins(), self.plugin_llvm())
         return {key: (fixed[key], choices[key]) for key in choices}
 
     def unroll_counts(self) -> tuple[int, ...]:

@@ -32,6 +32,8 @@ class Progress:
     """Suggestions with a block shape that was refused or wrong before; they are not trials."""
     failures: dict[str, int] = field(default_factory=dict)
     """Trials that are not verified, by reason."""
+    errors: dict[str, str] = field(default_factory=dict)
+    """The message of the first trial of each reason that has one."""
     note: str = ""
     """The explanation of the wrong trial with the largest deviation."""
     baseline_ns: float | None = None

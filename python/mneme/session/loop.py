@@ -399,6 +399,8 @@ class SearchLoop:
         if not done.is_verified:
             failures = self.progress.failures
             failures[done.failure] = failures.get(done.failure, 0) + 1
+            if done.result.error:
+                self.progress.errors.setdefault(done.failure, done.result.error)
             if done.result.note and done.result.max_relative >= self._noted:
                 self._noted = done.result.max_relative
                 self.progress.note = done.result.note

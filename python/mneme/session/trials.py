@@ -64,6 +64,8 @@ _INVALID_CONFIG = (
     "the launch bounds allow",
     "the configuration lacks",
     "no pass pipeline",
+    "llvm has no option",
+    "llvm's option",
 )
 _COMPILE = ("compil", "optimi", "ptxas", "nvjitlink", "code generation", "assembl", "cannot link")
 
