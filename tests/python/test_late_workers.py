@@ -133,7 +133,8 @@ def test_late_workers_with_other_models_are_left_out(
         return {one: models[one] if is_model else answer(one) for one in workers}
 
     monkeypatch.setattr(pool_processes, "ask_workers", ask)
-    pool = SimpleNamespace(_client=None, _kwargs={"workers": ["a"]} if is_chosen else {})
+    client = SimpleNamespace(nthreads=dict)
+    pool = SimpleNamespace(_client=client, _kwargs={"workers": ["a"]} if is_chosen else {})
     spec = replace(open_executor(None, recording)._spec, model="A100")
     found = look_at_late(pool, spec, ["a", "b"])
     assert list(found.by_address) == ["a"]

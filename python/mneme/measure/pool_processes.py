@@ -317,7 +317,7 @@ def _look_at(
 ) -> None:
     """Look at workers of a Dask cluster, and send them the recording if they lack it."""
     asked = (examine, spec, mneme.__version__, 0)
-    among, threads = list(addresses), client.nthreads()
+    among, threads = list(addresses), threads_of(client)
     answers = ask_workers(client, *asked, workers=among)
     for address in among:
         run = functools.partial(_run, client, address)

@@ -208,7 +208,8 @@ class Searches:
         if code == _INTERRUPTED:
             return False
         if code == _UNAVAILABLE and self._make_executor is not None:
-            raise BackendUnavailable(session.error)  # nor could the others be searched for
+            # Nor could the others be searched for. The listener has heard why.
+            raise BackendUnavailable("nothing of the cluster can measure any more")
         self._note_time(target, session, time.monotonic() - began)
         outcome = session.outcome
         if session.error:
