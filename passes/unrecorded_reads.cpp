@@ -24,6 +24,7 @@ constexpr const char* kTextures = "textures";
 constexpr const char* kSurfaces = "surfaces";
 constexpr const char* kHeap = "the device's heap";
 constexpr const char* kLaunches = "launches of its own";
+constexpr const char* kConditions = "conditions of graphs";
 
 // Special registers of PTX, after `%` in assembly and after `llvm.nvvm.read.ptx.sreg.` in IR.
 constexpr Sign kRegisters[] = {{"clock", kClocks},
@@ -69,6 +70,7 @@ constexpr Sign kFunctions[] = {{"llvm.nvvm.tex.", kTextures},
                                {"__ockl_memtime_u64", kClocks},
                                {"__cudaCDP2LaunchDevice", kLaunches},
                                {"cudaLaunchDevice", kLaunches},
+                               {"cudaGraphSetConditional", kConditions},
                                {"__ockl_dm_alloc", kHeap},
                                {"__ockl_dm_dealloc", kHeap}};
 

@@ -1,178 +1,16 @@
 #include "runtime/recorder/executable_graph.h"
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_set>
 
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/last_error.h"
-#include "runtime/recorder/graph_bodies.h"
 
 namespace mneme::record {
 namespace {
 
 constexpr unsigned long long kUseNodePriority = 8, kDeviceLaunch = 4; // flags of all vendors
-
-void check(int status, const char* what) {
-  if (status != 0)
-    throw Error(ErrorCode::Unsupported,
-                std::string(what) + " failed (status " + std::to_string(status) + ")");
-}
-
-std::vector<void*> nodesOf(const GraphFunctions& functions, void* graph) {
-  size_t count = 0;
-  check(functions.getNodes(graph, nullptr, &count), "listing its nodes");
-  std::vector<void*> nodes(count);
-  if (count > 0)
-    check(functions.getNodes(graph, nodes.data(), &count), "listing its nodes");
-  nodes.resize(std::min(count, nodes.size()));
-  return nodes;
-}
-
-int kindOf(const GraphFunctions& functions, void* node) {
-  int type = -1;
-  check(functions.nodeType(node, &type), "asking for the type of a node");
-  return type - functions.firstType;
-}
-
-bool is(const GraphNode& node, NodeKind kind) { return node.kind == static_cast<int>(kind); }
-
-/// The node of the copy; vendors may not know it for graphs in graphs, whose nodes keep their
-/// order.
-void* partnerOf(const GraphFunctions& functions, void* original, const GraphBody& body,
-                const std::vector<void*>& copies, size_t index) {
-  void* found = nullptr;
-  if (functions.findInClone(&found, original, body.graph) == 0 && found)
-    return found;
-  return copies.at(index);
-}
-
-void readEdges(GraphBody& body) {
-  size_t count = 0;
-  const auto& functions = body.functions;
-  check(functions.getEdges(body.graph, nullptr, nullptr, &count), "listing its edges");
-  std::vector<void*> from(count), to(count);
-  if (count > 0)
-    check(functions.getEdges(body.graph, from.data(), to.data(), &count), "listing its edges");
-  std::unordered_map<const void*, size_t> places;
-  for (size_t index = 0; index < body.nodes.size(); ++index)
-    places[body.nodes[index]->handle] = index;
-  for (size_t index = 0; index < std::min(count, from.size()); ++index)
-    body.edges.emplace_back(places.at(from[index]), places.at(to[index]));
-  std::ranges::sort(body.edges);
-}
-
-void sortNodes(GraphBody& body) {
-  std::vector<size_t> open(body.nodes.size());
-  std::vector<std::vector<size_t>> next(body.nodes.size());
-  for (const auto& [from, to] : body.edges) {
-    ++open[to];
-    next[from].push_back(to);
-  }
-  std::vector<size_t> ready;
-  for (size_t index = 0; index < open.size(); ++index)
-    if (open[index] == 0)
-      ready.push_back(index);
-  for (size_t at = 0; at < ready.size(); ++at) {
-    body.order.push_back(body.nodes[ready[at]].get());
-    for (const size_t index : next[ready[at]])
-      if (--open[index] == 0)
-        ready.push_back(index);
-  }
-  if (body.order.size() != body.nodes.size())
-    throw Error(ErrorCode::Unsupported, "its nodes wait for each other");
-}
-
-/// `graph` is a copy of `original`.
-std::unique_ptr<GraphBody> readBody(const GraphFunctions& functions, void* graph, void* original,
-                                    bool isOwned) {
-  auto body = std::make_unique<GraphBody>(functions);
-  body->graph = graph;
-  body->isOwned = isOwned;
-  const std::vector<void*> copies = nodesOf(functions, graph);
-  const std::vector<void*> originals = nodesOf(functions, original);
-  if (copies.size() != originals.size())
-    throw Error(ErrorCode::Unsupported, "its copy has other nodes");
-  for (size_t index = 0; index < originals.size(); ++index) {
-    auto node = std::make_unique<GraphNode>();
-    node->original = originals[index];
-    node->handle = partnerOf(functions, node->original, *body, copies, index);
-    node->kind = kindOf(functions, node->handle);
-    if (node->kind != kindOf(functions, node->original))
-      throw Error(ErrorCode::Unsupported, "its copy has other nodes");
-    if (is(*node, NodeKind::Child)) {
-      void *child = nullptr, *originalChild = nullptr;
-      check(functions.childGraph(node->handle, &child), "finding a graph in it");
-      check(functions.childGraph(node->original, &originalChild), "finding a graph in it");
-      node->child = readBody(functions, child, originalChild, false);
-    }
-    body->nodes.push_back(std::move(node));
-  }
-  readEdges(*body);
-  sortNodes(*body);
-  return body;
-}
-
-std::unique_ptr<GraphBody> copyGraph(const GraphFunctions& functions, void* graph) {
-  void* copy = nullptr;
-  check(functions.clone(&copy, graph), "copying it");
-  try {
-    return readBody(functions, copy, graph, true);
-  } catch (...) {
-    functions.destroy(copy);
-    throw;
-  }
-}
-
-/// Null if every kind of node can be run in a copy of its graph.
-const char* whyNotOf(const GraphFunctions& functions, void* graph) {
-  for (void* node : nodesOf(functions, graph)) {
-    const int kind = kindOf(functions, node);
-    void* child = nullptr;
-    if (kind == static_cast<int>(NodeKind::Alloc) || kind == static_cast<int>(NodeKind::Free))
-      return "it allocates or frees memory";
-    if (kind == static_cast<int>(NodeKind::Conditional))
-      return "it has conditional nodes";
-    if (NodeKernel kernel; kind == static_cast<int>(NodeKind::Kernel) &&
-                           functions.readKernel(node, kernel) == 0 && kernel.isChangedByKernels)
-      return "kernels may change it";
-    if (kind == static_cast<int>(NodeKind::Child) && functions.childGraph(node, &child) == 0)
-      if (const char* why = whyNotOf(functions, child))
-        return why;
-  }
-  return nullptr;
-}
-
-using IsKnown = std::function<bool(const void* function)>;
-
-/// A kernel node's function, as the interface of the vendor's names it that knows it.
-const void* functionOf(const GraphFunctions& functions, void* node, const IsKnown& isKnown) {
-  const void* function = nullptr;
-  for (const auto read : {functions.readKernel, functions.readKernelElse}) {
-    NodeKernel kernel;
-    if (!read || read(node, kernel) != 0)
-      continue;
-    if (isKnown(kernel.function))
-      return kernel.function;
-    function = function ? function : kernel.function;
-  }
-  return function;
-}
-
-/// Those of the graph, and those of bodies in it.
-void addFunctions(const GraphFunctions& functions, void* graph, const IsKnown& isKnown,
-                  std::vector<const void*>& kernels, std::vector<const void*>& inBodies) {
-  for (void* node : nodesOf(functions, graph)) {
-    const int kind = kindOf(functions, node);
-    void* child = nullptr;
-    if (kind == static_cast<int>(NodeKind::Kernel))
-      kernels.push_back(functionOf(functions, node, isKnown));
-    else if (kind == static_cast<int>(NodeKind::Child) && functions.childGraph(node, &child) == 0)
-      addFunctions(functions, child, isKnown, kernels, inBodies);
-    else if (kind == static_cast<int>(NodeKind::Conditional))
-      for (void* body : bodiesOf(node))
-        addFunctions(functions, body, isKnown, inBodies, inBodies);
-  }
-}
 
 /// The nodes of `after` become those that the program calls as it called those of `before`.
 void inherit(GraphBody& after, const GraphBody& before) {
@@ -270,6 +108,16 @@ public:
   Cutter(const GraphFunctions& functions, unsigned long long flags)
       : functions_(functions), flags_(flags) {}
 
+  /// `exec` is the program's.
+  void cut(const GraphBody& body, void* exec) {
+    if (body.isRebuilt)
+      cutAround(body, exec);
+    else
+      cut(body);
+  }
+  std::vector<RunnablePart> take() { return std::move(parts_); }
+
+private:
   void cut(const GraphBody& body) {
     std::vector<GraphNode*> run;
     for (GraphNode* node : body.order) {
@@ -286,15 +134,61 @@ public:
     }
     add(body, run);
   }
-  std::vector<RunnablePart> take() { return std::move(parts_); }
 
-private:
+  /// Wanted nodes run outside of the program's executable graph, with what has to run before them
+  /// or behind them there.
+  void cutAround(const GraphBody& body, void* exec) {
+    std::unordered_set<const GraphNode*> leaving;
+    const auto join = [&](const GraphNode* node, const GraphNode* because, NodePlace place) {
+      if (node->place == place &&
+          (node->isWanted || (because && because->place == place && leaving.contains(because))))
+        leaving.insert(node);
+    };
+    std::unordered_map<const GraphNode*, std::vector<const GraphNode*>> before, behind;
+    for (const auto& [from, to] : body.edges) {
+      before[body.nodes[to].get()].push_back(body.nodes[from].get());
+      behind[body.nodes[from].get()].push_back(body.nodes[to].get());
+    }
+    const auto follow = [&](auto&& order, auto& others, NodePlace place) {
+      for (const GraphNode* node : order) {
+        join(node, nullptr, place);
+        for (const GraphNode* one : others[node])
+          join(node, one, place);
+      }
+    };
+    follow(body.order | std::views::reverse, behind, NodePlace::Before);
+    follow(body.order, before, NodePlace::Behind);
+    std::vector<void*> without;
+    for (const GraphNode* node : leaving)
+      if (!node->isOff && !is(*node, NodeKind::Empty))
+        without.push_back(node->original);
+    addLeaving(body, leaving, NodePlace::Before);
+    parts_.emplace_back(functions_, exec, without);
+    addLeaving(body, leaving, NodePlace::Behind);
+  }
+
+  void addLeaving(const GraphBody& body, const std::unordered_set<const GraphNode*>& leaving,
+                  NodePlace place) {
+    std::vector<GraphNode*> run;
+    for (GraphNode* node : body.order) {
+      if (node->place != place || !leaving.contains(node))
+        continue;
+      if (node->isWanted) {
+        add(body, std::exchange(run, {}));
+        add(body, {node});
+      } else {
+        run.push_back(node);
+      }
+    }
+    add(body, run);
+  }
+
   /// Nodes that follow each other in the order: what is between two of them is among them.
   void add(const GraphBody& body, const std::vector<GraphNode*>& run) {
     if (run.empty())
       return;
     void *copy = nullptr, *exec = nullptr;
-    check(functions_.clone(&copy, body.graph), "copying it");
+    checkGraphCall(functions_.clone(&copy, body.graph), "copying it");
     int status = 0;
     try {
       const std::vector<void*> kept = keep(copy, run);
@@ -309,7 +203,7 @@ private:
     functions_.destroy(copy);
     if (exec)
       parts_.emplace_back(functions_, exec);
-    check(status, "making a part of it runnable");
+    checkGraphCall(status, "making a part of it runnable");
     if (run.front()->isWanted)
       parts_.back().kernel = run.front();
   }
@@ -319,13 +213,14 @@ private:
     std::vector<void*> kept;
     for (const GraphNode* node : run) {
       void* found = nullptr;
-      check(functions_.findInClone(&found, node->handle, copy), "finding a node in its copy");
+      checkGraphCall(functions_.findInClone(&found, node->handle, copy),
+                     "finding a node in its copy");
       kept.push_back(found);
     }
     const std::unordered_set<const void*> stays(kept.begin(), kept.end());
     for (void* node : nodesOf(functions_, copy))
       if (!stays.contains(node))
-        check(functions_.destroyNode(node), "removing a node of its copy");
+        checkGraphCall(functions_.destroyNode(node), "removing a node of its copy");
     return kept;
   }
 
@@ -336,35 +231,67 @@ private:
 
 } // namespace
 
-GraphBody::~GraphBody() {
-  if (isOwned)
-    functions.destroy(graph);
+RunnablePart::RunnablePart(const GraphFunctions& functions, void* exec,
+                           const std::vector<void*>& without)
+    : functions_(&functions), exec_(exec), isOfProgram_(true) {
+  off_.reserve(without.size());
+  for (void* node : without) {
+    const int status = functions.setEnabled(exec, node, 0);
+    if (status == 0)
+      off_.push_back(node);
+    else
+      putBack();
+    checkGraphCall(status, "leaving out a node");
+  }
+}
+
+void RunnablePart::putBack() noexcept {
+  for (void* node : off_)
+    functions_->setEnabled(exec_, node, 1);
+  off_.clear();
 }
 
 RunnablePart::~RunnablePart() {
-  // The vendor frees what is running when it has run.
-  if (exec_)
+  // What was launched stays as it was then, and the vendor frees it when it has run.
+  if (isOfProgram_)
+    putBack();
+  else if (exec_)
     functions_->destroyExec(exec_);
 }
 
-ExecutableGraph::ExecutableGraph(void* graph, unsigned long long flags,
-                                 const GraphFunctions& functions,
-                                 const std::function<bool(const void* function)>& isKnown,
+ExecutableGraph::ExecutableGraph(void* graph, void* exec, unsigned long long flags,
+                                 const GraphFunctions& functions, KnownKernels known,
                                  const char* whyNot)
-    : functions_(functions), flags_(flags & kUseNodePriority) {
+    : functions_(functions), known_(std::move(known)), source_(graph), exec_(exec),
+      flags_(flags & kUseNodePriority) {
   const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
-  addFunctions(functions, graph, isKnown, unreadable_, inBodies_);
-  if (std::ranges::none_of(unreadable_, isKnown) && std::ranges::none_of(inBodies_, isKnown))
+  addFunctions(functions, graph, known_.isKnown, unreadable_, inBodies_);
+  if (std::ranges::none_of(unreadable_, known_.isKnown) &&
+      std::ranges::none_of(inBodies_, known_.isKnown))
     whyNot_ = kForeign;
   else if (flags & kDeviceLaunch)
     whyNot_ = "kernels may launch it";
   else
-    whyNot_ = whyNot ? whyNot : whyNotOf(functions, graph);
+    whyNot_ = whyNot ? whyNot : whyNotCopied(functions, graph);
   if (whyNot_)
     return;
-  unreadable_.clear();
-  body_ = copyGraph(functions, graph);
+  body_ = copyGraph(functions, graph, known_.mayLeave);
   keep(*body_);
+  needsSource_ = hasConditions();
+  nameStaying(graph);
+}
+
+/// Finds the kernels that no copy has: `graph` is what the executable graph runs now.
+void ExecutableGraph::nameStaying(void* graph) {
+  std::vector<const void*> others;
+  unreadable_.clear();
+  inBodies_.clear();
+  if (!hasConditions())
+    return;
+  addFunctions(functions_, graph, known_.isKnown, others, inBodies_);
+  for (void* node : nodesOf(functions_, graph))
+    if (void* child = nullptr; functions_.childGraph(node, &child) == 0 && child)
+      addFunctions(functions_, child, known_.isKnown, unreadable_, others);
 }
 
 const char* const ExecutableGraph::kLost =
@@ -410,23 +337,25 @@ std::vector<SequenceNode> ExecutableGraph::sequence() const {
 void ExecutableGraph::changeNode(void* original, const std::function<int(void* node)>& change) {
   GraphNode* const node = find(original);
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);
-  if (node && change(node->handle) != 0)
+  if (node && !node->isStandIn && change(node->handle) != 0)
     lose();
   if (node)
     node->isRead = false;
 }
 
 void ExecutableGraph::setOff(void* original, bool isOff) {
-  if (GraphNode* const node = find(original))
+  if (GraphNode* const node = find(original)) {
     node->isOff = isOff;
+    node->isWanted = false; // nothing decides about nodes that are off
+  }
 }
 
 void ExecutableGraph::setChild(void* original, void* graph) {
   GraphNode* const node = find(original);
-  if (!node)
+  if (!node || node->isStandIn)
     return;
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);
-  auto child = copyGraph(functions_, graph);
+  auto child = copyGraph(functions_, graph, known_.mayLeave);
   inherit(*child, *node->child);
   isPaired_ = isPaired_ && isChain(*child);
   keep(*child);
@@ -438,13 +367,14 @@ void ExecutableGraph::update(void* graph) {
   if (whyNot_)
     return;
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);
-  auto body = copyGraph(functions_, graph);
+  auto body = copyGraph(functions_, graph, known_.mayLeave);
   inherit(*body, *body_);
   isPaired_ = isPaired_ && isChain(*body);
-  if (!isPaired_ && hasOff(*body))
+  if (!isPaired_ && (hasOff(*body) || body->isRebuilt))
     lose();
   keep(*body);
   body_ = std::move(body);
+  nameStaying(graph);
 }
 
 void ExecutableGraph::abandon() noexcept {
@@ -456,12 +386,14 @@ void ExecutableGraph::abandon() noexcept {
   };
   if (body_)
     leave(*body_);
+  if (outliving)
+    outliving->graph = nullptr;
 }
 
 std::vector<RunnablePart> ExecutableGraph::cut() const {
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);
   Cutter cutter(functions_, flags_);
-  cutter.cut(*body_);
+  cutter.cut(*body_, exec_);
   return cutter.take();
 }
 
@@ -491,6 +423,19 @@ void ExecutableGraphs::forgetAll() {
   for (const auto& [exec, graph] : graphs_)
     graph->abandon();
   graphs_.clear();
+}
+
+bool ExecutableGraphs::outlive(void* graph) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<OutlivingGraph> one;
+  for (const auto& [exec, made] : graphs_) {
+    if (made->outliving || !made->needs(graph))
+      continue;
+    if (!one)
+      one = std::make_shared<OutlivingGraph>(made->functions(), graph);
+    made->outliving = one;
+  }
+  return one != nullptr;
 }
 
 } // namespace mneme::record

@@ -10,67 +10,33 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/recorder/graph_functions.h"
-#include "runtime/recorder/kernel_catalog.h"
+#include "runtime/recorder/graph_copy.h"
 
 namespace mneme::record {
-
-/// A kernel in a graph, as far as the session knows it.
-struct GraphKernel {
-  NodeKernel node;
-  const void* handle = nullptr; ///< the kernel's first; null if it is unknown
-  std::shared_ptr<const KernelInfo> info;
-  std::vector<void*> unpacked; ///< the arguments, if the node has them in one buffer
-  void** args() const noexcept {
-    return node.args ? node.args : const_cast<void**>(unpacked.data());
-  }
-};
-
-struct GraphBody;
-
-struct GraphNode {
-  void* handle = nullptr;   ///< in the copy
-  void* original = nullptr; ///< what the program calls it
-  int kind = -1;            ///< NodeKind, or another
-  bool isOff = false;       ///< left out of launches
-  bool isReplaced = false;  ///< `child` is not what the copy has
-  bool isWanted = false;    ///< to be launched by itself
-  bool isRead = false;      ///< whether `kernel` is as the node is now
-  GraphKernel kernel;
-  std::unique_ptr<GraphBody> child;
-};
-
-/// A graph and the graphs in it.
-struct GraphBody {
-  explicit GraphBody(const GraphFunctions& vendor) : functions(vendor) {}
-  ~GraphBody();
-  GraphBody(const GraphBody&) = delete;
-  GraphBody& operator=(const GraphBody&) = delete;
-
-  const GraphFunctions& functions;
-  void* graph = nullptr;
-  bool isOwned = false;
-  std::vector<std::unique_ptr<GraphNode>> nodes; ///< as the vendor lists them
-  std::vector<std::pair<size_t, size_t>> edges;  ///< by index, sorted
-  std::vector<GraphNode*> order;                 ///< one in which they can run
-};
 
 /// A part of a graph, made runnable. Null if there is nothing to run.
 class RunnablePart {
 public:
   RunnablePart(const GraphFunctions& functions, void* exec) : functions_(&functions), exec_(exec) {}
+  /// The program's own executable graph without these nodes, which come back when the part ends.
+  /// \throws Error
+  RunnablePart(const GraphFunctions& functions, void* exec, const std::vector<void*>& without);
   ~RunnablePart();
   RunnablePart(RunnablePart&& other) noexcept
       : functions_(other.functions_), exec_(std::exchange(other.exec_, nullptr)),
-        kernel(other.kernel) {}
+        isOfProgram_(other.isOfProgram_), off_(std::move(other.off_)), kernel(other.kernel) {}
   RunnablePart(const RunnablePart&) = delete;
   RunnablePart& operator=(const RunnablePart&) = delete;
 
   int launch(void* stream) const { return functions_->launch(exec_, stream); }
 
 private:
+  void putBack() noexcept;
+
   const GraphFunctions* functions_;
   void* exec_;
+  bool isOfProgram_ = false;
+  std::vector<void*> off_;
 
 public:
   GraphNode* kernel = nullptr; ///< the part is this kernel alone, which is wanted
@@ -82,13 +48,33 @@ struct SequenceNode {
   std::vector<size_t> after;
 };
 
+/// A graph that the program has destroyed, and whose nodes still are needed.
+struct OutlivingGraph {
+  OutlivingGraph(const GraphFunctions& vendor, void* handle) : functions(vendor), graph(handle) {}
+  ~OutlivingGraph() {
+    if (graph)
+      functions.destroy(graph);
+  }
+  OutlivingGraph(const OutlivingGraph&) = delete;
+  OutlivingGraph& operator=(const OutlivingGraph&) = delete;
+
+  const GraphFunctions& functions;
+  void* graph; ///< null if the vendor has ended it
+};
+
+/// What the session knows of a graph's kernels, by function.
+struct KnownKernels {
+  IsKernel isKnown;
+  IsKernel mayLeave = isKnown; ///< a graph that has conditional nodes: it sets none of them
+};
+
 /// Not thread-safe, as the vendor's graphs are not.
 class ExecutableGraph {
 public:
-  /// Copies the graph, unless `isKnown` is true of none of its kernels or `whyNot` says why no
-  /// graph is launched in parts. \throws Error if that is impossible
-  ExecutableGraph(void* graph, unsigned long long flags, const GraphFunctions& functions,
-                  const std::function<bool(const void* function)>& isKnown,
+  /// Copies the graph, of which the program has made `exec`, unless it has no kernel that is known,
+  /// or `whyNot` says why no graph is launched in parts. \throws Error if that is impossible
+  ExecutableGraph(void* graph, void* exec, unsigned long long flags,
+                  const GraphFunctions& functions, KnownKernels known,
                   const char* whyNot = nullptr);
 
   /// Why its kernels cannot be launched one by one; null if they can.
@@ -107,8 +93,12 @@ public:
   /// Returns all nodes that a launch runs, in the same order, with what they wait for: those of
   /// graphs in the graph in place of these, and none that is off.
   std::vector<SequenceNode> sequence() const;
-  /// Returns the kernels' functions in the other case.
+  /// Returns the kernels' functions in the other case; else those of kernels in graphs in a graph
+  /// that has conditional nodes.
   const std::vector<const void*>& unreadable() const noexcept { return unreadable_; }
+  bool hasConditions() const noexcept { return body_ && body_->isRebuilt; }
+  /// Whether launches in parts need the nodes of this graph of the program's.
+  bool needs(const void* graph) const noexcept { return needsSource_ && graph == source_; }
   /// Returns those of kernels in bodies of conditional nodes.
   const std::vector<const void*>& inBodies() const noexcept { return inBodies_; }
   /// Calls `change` with the copy of a node of the program's. A status other than 0, or an unknown
@@ -128,6 +118,9 @@ public:
   /// Leaves its copies alone from now on: the vendor has ended them.
   void abandon() noexcept;
 
+  /// The graph that it was made of, if the program has destroyed that.
+  std::shared_ptr<OutlivingGraph> outliving;
+
   /// The stream of the latest launch, if that was made in parts, and its device.
   std::optional<void*> streamOfParts;
   unsigned deviceOfParts = 0;
@@ -135,8 +128,13 @@ public:
 private:
   GraphNode* find(void* original);
   void keep(GraphBody& body);
+  void nameStaying(void* graph);
 
   const GraphFunctions& functions_;
+  const KnownKernels known_;
+  void* const source_; ///< the program's graph
+  bool needsSource_ = false;
+  void* const exec_; ///< the program's
   const char* whyNot_ = nullptr;
   bool isPaired_ = true; ///< whether it is certain which node the program means
   std::vector<const void*> unreadable_, inBodies_;
@@ -154,6 +152,8 @@ public:
   std::shared_ptr<ExecutableGraph> forget(void* exec);
   /// After a reset, which has ended all of them.
   void forgetAll();
+  /// The program destroys a graph. True if that has to wait until executable graphs end.
+  bool outlive(void* graph);
 
 private:
   std::mutex mutex_;

@@ -22,6 +22,8 @@ struct NodeKernel {
 /// The kinds of nodes that the recorder knows, of all vendors.
 enum class NodeKind : int {
   Kernel = 0,
+  Copy = 1,
+  Fill = 2,
   Child = 4,
   Empty = 5,
   Alloc = 10,
@@ -76,6 +78,13 @@ struct GraphFunctions {
   /// Reads a kernel node; its clusters too, where the vendor has some.
   int (*readKernel)(void* node, NodeKernel& kernel) = nullptr;
 
+  // If one of these is null, graphs with conditional nodes, which no vendor copies, are left whole;
+  // it also needs `addEmpty`.
+  int (*create)(void** graph, unsigned flags) = nullptr;
+  /// Adds a node that does what the other one does: a kernel, a copy or a fill.
+  int (*addLike)(void** node, void* graph, void* const* after, size_t count,
+                 void* other) = nullptr;
+
   // If one of these is null, the vendor has the memory that nodes allocate (graph_blocks.h).
   int (*addEmpty)(void** node, void* graph, void* const* after, size_t count) = nullptr;
   int (*getDependencies)(void* node, void** nodes, size_t* count) = nullptr;
@@ -91,6 +100,7 @@ struct GraphFunctions {
     return canRead() && getEdges && clone && destroy && findInClone && destroyNode && instantiate &&
            destroyExec && setEnabled && launch && readKernel;
   }
+  bool canRebuild() const noexcept { return canRun() && create && addLike && addEmpty; }
   bool canHoldMemory() const noexcept {
     return canRun() && addEmpty && getDependencies && readCapture && captureBehind &&
            exchangeCaptureMode && freeBytes;

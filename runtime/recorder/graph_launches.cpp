@@ -34,14 +34,21 @@ void follow(Session& session, void* exec, void* graph, const GraphFunctions& fun
       functions.execFlags(exec, &flags);
   }
   session.graphs().forget(exec);
-  const auto isKnown = [&](const void* function) {
-    const auto [handle, info] = session.findKernel(function);
-    return info && info->blob;
-  };
+  const auto find = [&session](const void* function) { return session.findKernel(function).info; };
+  const KnownKernels known{.isKnown =
+                               [find](const void* function) {
+                                 const auto info = find(function);
+                                 return info && info->blob;
+                               },
+                           .mayLeave =
+                               [find](const void* function) {
+                                 const auto info = find(function);
+                                 return info && info->blob && !setsConditions(*info);
+                               }};
   const char* const whyNot = session.leavesGraphsWhole() ? ExecutableGraph::kAsked : nullptr;
   if (functions.canRun())
     session.graphs().set(
-        exec, std::make_shared<ExecutableGraph>(graph, flags, functions, isKnown, whyNot));
+        exec, std::make_shared<ExecutableGraph>(graph, exec, flags, functions, known, whyNot));
 }
 
 constexpr int kUnsupportedInCapture = 900, kNotSupported = 801; // of all vendors

@@ -232,6 +232,12 @@ bool refersTo(const KernelInfo& info, std::span<const char* const> names) {
   });
 }
 
+bool setsConditions(const KernelInfo& info) {
+  constexpr const char* kSetting[] = {"cudaGraphSetConditional"};
+  return refersTo(info, kSetting) ||
+         unrecordedReads(info, {}).contains(std::string(artifact::kConditions));
+}
+
 uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
                      const LaunchTraits& traits, const std::function<bool(uint64_t)>& isAddress) {
   const auto dims = [](const mneme_dim3& value) {

@@ -138,6 +138,9 @@ private:
 /// Whether the kernel's code, or code linked with it, has functions with these name prefixes.
 bool refersTo(const KernelInfo& info, std::span<const char* const> names);
 
+/// Whether the kernel says which bodies of conditional nodes run: it belongs to its graph.
+bool setsConditions(const KernelInfo& info);
+
 /// Returns the identity of a launch of a kernel: a hash of grid, block, shared memory, cooperative
 /// flag, cluster and the bytes of every argument that is not a pointer. Aggregates count with all
 /// their bytes, including pointers and padding, which cannot be distinguished here. Without IR, a

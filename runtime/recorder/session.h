@@ -214,6 +214,7 @@ private:
   void orderBehind(std::span<const DeviceLaunch> launches) noexcept;
   int makeAlone(Attempt& attempt, const DeviceLaunch& one, const Next& alone);
   bool countUnrecorded(const void* function);
+  bool nameUnrecorded(const ExecutableGraph& graph);
   bool isUnrecordable(const ExecutableGraph& graph);
   std::string whyNotKept(const GraphNode& node, const Attempt& attempt,
                          const mneme_launch& launch) const;

@@ -17,6 +17,11 @@ namespace {
 constexpr const char* kGraph = "a graph was launched whose kernels are not recorded: ";
 constexpr const char* kInBody =
     "it runs in the body of a conditional node of a graph, and is not recorded there";
+constexpr const char* kInGraph =
+    "it runs in a graph in a graph that has conditional nodes, and is not recorded there";
+constexpr const char* kAmong =
+    "its launches in a graph with conditional nodes are not recorded: it runs neither before nor "
+    "behind what has to stay in that graph, such as host functions and kernels that set conditions";
 constexpr const char* kElsewhere =
     "was not recorded: it runs on another device than the stream that its graph is launched in";
 
@@ -83,20 +88,31 @@ bool Session::countUnrecorded(const void* function) {
   return true;
 }
 
-/// Whether the graph is launched as it is; what is not recorded so is named.
-bool Session::isUnrecordable(const ExecutableGraph& graph) {
-  if (!graph.whyNot())
-    return false;
-  bool isNamed = false;
-  for (const void* function : graph.unreadable())
-    isNamed |= countUnrecorded(function);
-  for (const GraphNode* node : graph.kernels())
-    isNamed |= countUnrecorded(node->kernel.node.function);
-  for (const void* function : graph.inBodies()) {
+/// Names kernels of a graph that no launch of it records, and counts its launches.
+bool Session::nameUnrecorded(const ExecutableGraph& graph) {
+  const auto nameOnce = [&](const void* function, const char* why) {
     const auto info = findKernel(function).info;
     if (!info || !info->blob || info->isWanted)
-      noteKernelOnce(!info ? kNotBuilt : info->blob ? kInBody : whyUnreadable(*info), function);
+      noteKernelOnce(!info ? kNotBuilt : info->blob ? why : whyUnreadable(*info), function);
+  };
+  bool isNamed = false;
+  for (const void* function : graph.unreadable()) {
+    isNamed |= countUnrecorded(function);
+    if (graph.hasConditions())
+      nameOnce(function, kInGraph);
   }
+  for (const void* function : graph.inBodies())
+    nameOnce(function, kInBody);
+  return isNamed;
+}
+
+/// Whether the graph is launched as it is; what is not recorded so is named.
+bool Session::isUnrecordable(const ExecutableGraph& graph) {
+  bool isNamed = nameUnrecorded(graph);
+  if (!graph.whyNot())
+    return false;
+  for (const GraphNode* node : graph.kernels())
+    isNamed |= countUnrecorded(node->kernel.node.function);
   if (isNamed)
     noteOnce((std::string(kGraph) + graph.whyNot()).c_str(), &graph);
   return true;
@@ -129,6 +145,9 @@ bool Session::decideGraph(ExecutableGraph& graph, void* stream, std::vector<Atte
       dropRecording(attempt, nullptr, true);
     } else if (isElsewhere(graph.functions(), node.kernel.node, stream)) {
       dropRecording(attempt, kElsewhere, false);
+    } else if (node.place == NodePlace::Among) {
+      noteKernelOnce(kAmong, node.kernel.node.function);
+      dropRecording(attempt, nullptr, true);
     }
     node.isWanted = attempt.isRecorded;
     isAny |= node.isWanted;
@@ -215,8 +234,10 @@ int Session::launchGraph(ExecutableGraph& graph, void* stream, const Next& whole
     return launchWhole(attempts, nullptr, whole);
   const auto known = isDefaultStream(stream) ? std::nullopt : backend_.placeOf(stream);
   const WorkPlace place = known ? *known : backend_.currentPlace();
-  if (!backend_.synchronizeWithin(place.device, Patience(kernelPatience())))
+  if (!backend_.synchronizeWithin(place.device, Patience(kernelPatience()))) {
+    parts.clear(); // nodes that are off come back
     return launchWhole(attempts, kDeviceBusy, whole);
+  }
   graph.streamOfParts = stream;
   graph.deviceOfParts = place.device;
   return launchParts(attempts, parts, stream, place);

@@ -48,7 +48,7 @@ bool Session::keepGraph(const ExecutableGraph& graph, std::vector<Attempt>& atte
       if (sequence[place].node == kernels[index])
         visit(kept.nodes[place], index++);
   };
-  std::string why;
+  std::string why = graph.hasConditions() ? "it has conditional nodes" : "";
   for (size_t index = 0; index < kernels.size() && why.empty(); ++index)
     why = whyNotKept(*kernels[index], attempts[index], launches[index]);
   if (!why.empty()) {

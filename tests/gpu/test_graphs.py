@@ -45,13 +45,45 @@ def test_a_kept_graph_replays_as_a_whole(tmp_path: Path) -> None:
     assert "verified: exact" in done.stderr
 
 
-@pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has no conditional nodes")
-def test_kernels_in_bodies_of_conditional_nodes_are_named_one_by_one(tmp_path: Path) -> None:
-    said = record("", tmp_path, program=PROGRAM.with_name("graph_conditions"))
-    assert "a graph was launched whose kernels are not recorded: it has conditional nodes" in said
+def check_conditions(said: str, directory: Path) -> None:
+    """What comes before and behind what has to stay in the graph is recorded, all else is named."""
+    assert "a graph was launched whose kernels are not recorded" not in said
     for kernel in ("inside(int*, int)", "deeper(int*, int)"):
         assert f"kernel '{kernel}': it runs in the body of a conditional node of a graph" in said
-    assert graph_cases.launch_counts(tmp_path) == {graph_cases.STEP: 5}
+    for kernel in ("step(int*, int, int, int)", "choose(unsigned long long, int const*, int)"):
+        assert f"kernel '{kernel}': its launches in a graph with conditional nodes" in said
+    # Of two graphs: all of the first, of the second the first and the last; and one without graph.
+    assert graph_cases.recorded_launches(directory) == Counter({(graph_cases.STEP, 8, 128): 5})
+    assert graph_cases.launch_counts(directory) == {graph_cases.STEP: 11}
+    replayed = support.replay_all(directory, device=support.DEVICE)
+    assert {one.result_class for one in replayed} == {"exact"}
+
+
+CONDITIONS = PROGRAM.with_name("graph_conditions")
+
+
+@pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has no conditional nodes")
+def test_kernels_beside_conditional_nodes_are_recorded(tmp_path: Path) -> None:
+    said = record("", tmp_path, *graph_cases.EVERYTHING, program=CONDITIONS)
+    check_conditions(said, tmp_path)
+
+
+@pytest.mark.skipif(
+    not support.IS_GPU or not shutil.which("nvcc"), reason="nvcc leaves code for GPUs only"
+)
+def test_kernels_of_nvcc_beside_conditional_nodes_are_recorded(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    apps = SOURCES / "tests" / "apps" / "gpu_record"
+    support.compile_by_nvcc(apps / "graph_conditions.cu", program)
+    said = record("", tmp_path / "db", *graph_cases.EVERYTHING, program=program)
+    check_conditions(said, tmp_path / "db")
+
+
+@pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has no conditional nodes")
+def test_graphs_with_conditional_nodes_are_not_kept_as_sequences(tmp_path: Path) -> None:
+    said = record("", tmp_path, "--graph", program=CONDITIONS)
+    assert "a graph is not kept as a sequence: it has conditional nodes" in said
+    assert not list(tmp_path.glob("*.graph"))
 
 
 @pytest.mark.skipif(

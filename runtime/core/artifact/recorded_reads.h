@@ -8,6 +8,8 @@ namespace mneme::artifact {
 
 /// What a kernel has that launches kernels itself.
 inline constexpr std::string_view kOwnLaunches = "launches of its own";
+/// What a kernel has that says which bodies of conditional nodes of its graph run.
+inline constexpr std::string_view kConditions = "conditions of graphs";
 
 /// Whether a recording of a launch may hold it: Instance::textures.
 constexpr bool isOfTextures(std::string_view read) noexcept {

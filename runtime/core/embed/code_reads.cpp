@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/core/embed/device_runtime.h"
+
 namespace mneme::embed {
 namespace {
 
@@ -10,8 +12,6 @@ constexpr const char* kClocks = "clocks";
 constexpr const char* kMultiprocessors = "multiprocessor numbers";
 constexpr const char* kTextures = "textures";
 constexpr const char* kSurfaces = "surfaces";
-constexpr const char* kHeap = "the device's heap";
-constexpr const char* kLaunches = "launches of its own";
 
 struct Sign {
   std::string_view begin; ///< of a word
@@ -85,13 +85,8 @@ bool mayWrite(std::string_view word) {
 }
 
 void noteFunction(std::string_view name, Reads& reads) {
-  if (name == "malloc" || name == "free")
-    reads.insert(kHeap);
-  // Functions of CUDA's device runtime, in PTX, and what it calls itself, in what is linked.
-  for (const std::string_view begin :
-       {"__cudaCDP2LaunchDevice", "cudaLaunchDevice", "__cuda_syscall_cnpv2LaunchDevice"})
-    if (name.starts_with(begin))
-      reads.insert(kLaunches);
+  if (const char* const read = device_runtime::readOf(name))
+    reads.insert(read);
 }
 
 void notePtx(std::string_view word, Reads& reads) {

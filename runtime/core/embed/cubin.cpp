@@ -10,6 +10,7 @@
 #include "runtime/core/base/elf_file.h"
 #include "runtime/core/embed/code_reads.h"
 #include "runtime/core/embed/device_code.h"
+#include "runtime/core/embed/device_runtime.h"
 
 namespace mneme::embed {
 namespace {
@@ -35,13 +36,6 @@ constexpr unsigned kReservesShared = 90;
 /// From this one on instructions are encoded as noteMachineCode() knows them.
 constexpr unsigned kKnownEncoding = 70;
 constexpr uint64_t kReservedSharedBytes = 1024;
-
-/// Whether a variable is one of CUDA's device runtime, which code that launches kernels contains:
-/// tables that point to each other, and never change.
-bool isOfDeviceRuntime(std::string_view name) {
-  return name.starts_with("cudartError") || name == "__CNPRT_VERSION_NUMBER__" ||
-         name.find("_cuda_device_runtime_cu_") != std::string_view::npos;
-}
 
 /// Calls `visit(uint8_t attribute, uint16_t value, Bytes content)` for every entry.
 template <typename Visit> void forEachAttribute(Bytes entries, const Visit& visit) {
@@ -121,7 +115,7 @@ public:
       if (type == STT_FUNC && (symbol.st_other & kEntryFlag))
         code.kernels.push_back(kernel(std::string(name), number));
       else if (type == STT_OBJECT && (home == ".nv.constant3" || home.starts_with(".nv.global")) &&
-               !isOfDeviceRuntime(name))
+               !device_runtime::hasVariable(name))
         code.variables.push_back({std::string(name), symbol.st_size, home == ".nv.constant3"});
     });
     return code;

@@ -14,6 +14,7 @@ using GetNodes = int (*)(void* graph, void** nodes, size_t* count);
 using GetType = int (*)(void* node, int* type);
 using GetOf = int (*)(void* node, void* params);
 using Make = int (*)(void** made, void* graph);
+using Create = int (*)(void** graph, unsigned flags);
 using FindInClone = int (*)(void** node, void* original, void* copy);
 using Destroy = int (*)(void* handle);
 using Instantiate = int (*)(void** exec, void* graph, unsigned long long flags);
@@ -174,6 +175,55 @@ int readKernelOfStartedRuntime(void* node, NodeKernel& kernel) {
   return hasModules() ? readKernelOfRuntime(node, kernel) : kInitializationError;
 }
 
+/// Copies and fills run in the context that is current, as the program's own do.
+int addLike(const char* read, const char* add, void** node, void* graph, void* const* after,
+            size_t count, void* other) {
+  using Add = int (*)(void** node, void* graph, void* const* after, size_t count,
+                      const void* params, void* context);
+  using GetCurrent = int (*)(void** context);
+  constexpr size_t kMost = 256; // of the structures for copies and fills
+  const auto readParams = find<GetOf>(read);
+  const auto addNode = find<Add>(add);
+  const auto current = find<GetCurrent>("cuCtxGetCurrent");
+  alignas(8) char params[kMost]{};
+  void* context = nullptr;
+  int status = readParams && addNode && current ? readParams(other, params) : kInitializationError;
+  if (status == 0)
+    status = current(&context);
+  return status == 0 ? addNode(node, graph, after, count, params, context) : status;
+}
+
+int addKernelLike(void** node, void* graph, void* const* after, size_t count, void* other) {
+  using Add =
+      int (*)(void** node, void* graph, void* const* after, size_t count, const void* params);
+  using CopyAttributes = int (*)(void* to, void* from);
+  const auto read = find<GetOf>("cuGraphKernelNodeGetParams_v2");
+  const auto add = find<Add>("cuGraphAddKernelNode_v2");
+  const auto copyAttributes = find<CopyAttributes>("cuGraphKernelNodeCopyAttributes");
+  KernelParams params{};
+  int status = read && add && copyAttributes ? read(other, &params) : kInitializationError;
+  if (status == 0)
+    status = add(node, graph, after, count, &params);
+  return status == 0 ? copyAttributes(*node, other) : status;
+}
+
+/// The runtime's graphs are the driver's.
+int addNodeLike(void** node, void* graph, void* const* after, size_t count, void* other) {
+  int type = -1;
+  const auto typeOf = find<GetType>("cuGraphNodeGetType");
+  if (!typeOf || typeOf(other, &type) != 0)
+    return kInitializationError;
+  if (type == static_cast<int>(NodeKind::Kernel))
+    return addKernelLike(node, graph, after, count, other);
+  if (type == static_cast<int>(NodeKind::Copy))
+    return addLike("cuGraphMemcpyNodeGetParams", "cuGraphAddMemcpyNode", node, graph, after, count,
+                   other);
+  if (type == static_cast<int>(NodeKind::Fill))
+    return addLike("cuGraphMemsetNodeGetParams", "cuGraphAddMemsetNode", node, graph, after, count,
+                   other);
+  return kInitializationError;
+}
+
 /// On the CPU device there is one device, and the driver takes no graphs apart.
 GraphFunctions ofRuntime() noexcept {
   const bool isOwn = findBackend().isOwnRuntime();
@@ -196,6 +246,8 @@ GraphFunctions ofRuntime() noexcept {
           .setEnabled = find<Enable>("cudaGraphNodeSetEnabled"),
           .launch = find<Launch>("cudaGraphLaunch"),
           .readKernel = &readKernelOfRuntime,
+          .create = find<Create>("cudaGraphCreate"),
+          .addLike = isOwn ? nullptr : &addNodeLike,
           .addEmpty = find<AddEmpty>("cudaGraphAddEmptyNode"),
           .getDependencies = &dependenciesOf,
           .readCapture = &readCapture,
@@ -222,6 +274,8 @@ GraphFunctions ofDriver() noexcept {
           .setEnabled = find<Enable>("cuGraphNodeSetEnabled"),
           .launch = find<Launch>("cuGraphLaunch"),
           .readKernel = &readKernelOfDriver,
+          .create = find<Create>("cuGraphCreate"),
+          .addLike = &addNodeLike,
           .addEmpty = find<AddEmpty>("cuGraphAddEmptyNode"),
           .getDependencies = &dependenciesOf,
           .readCapture = &readCapture,

@@ -1,5 +1,6 @@
-// A graph with a conditional node between two kernels: its body runs unless something says
-// otherwise.
+// A graph with a conditional node between two kernels, whose body runs; and one in which a kernel
+// says whether it does, among a fill, a host function and a copy, and which is destroyed before it
+// is launched.
 #include "common.h"
 
 #include <cstdlib>
@@ -22,27 +23,35 @@ __global__ void deeper(int* values, int count) {
     values[i] += i;
 }
 
+__global__ void choose(cudaGraphConditionalHandle handle, const int* values, int limit) {
+  cudaGraphSetConditional(handle, values[1] < limit);
+}
+
 namespace {
 
 constexpr int kCount = 1000;
 
 cudaGraphNode_t addKernel(cudaGraph_t graph, std::vector<cudaGraphNode_t> after, void* function,
-                          void** arguments) {
+                          void** arguments, bool isSingle = false) {
   cudaKernelNodeParams params{};
   params.func = function;
-  params.gridDim = dim3(8);
-  params.blockDim = dim3(128);
+  params.gridDim = dim3(isSingle ? 1 : 8);
+  params.blockDim = dim3(isSingle ? 1 : 128);
   params.kernelParams = arguments;
   cudaGraphNode_t node;
   expect(cudaGraphAddKernelNode(&node, graph, after.data(), after.size(), &params));
   return node;
 }
 
-/// Returns the node; `body` is what runs in it.
-cudaGraphNode_t addCondition(cudaGraph_t whole, cudaGraph_t graph, cudaGraphNode_t after,
-                             cudaGraph_t& body) {
+cudaGraphConditionalHandle makeHandle(cudaGraph_t whole) {
   cudaGraphConditionalHandle handle;
   expect(cudaGraphConditionalHandleCreate(&handle, whole, 1, cudaGraphCondAssignDefault));
+  return handle;
+}
+
+/// Returns the node; `body` is what runs in it.
+cudaGraphNode_t addCondition(cudaGraphConditionalHandle handle, cudaGraph_t graph,
+                             cudaGraphNode_t after, cudaGraph_t& body) {
   cudaGraphNodeParams params{};
   params.type = cudaGraphNodeTypeConditional;
   params.conditional.handle = handle;
@@ -60,6 +69,58 @@ cudaGraphNode_t addCondition(cudaGraph_t whole, cudaGraph_t graph, cudaGraphNode
   return node;
 }
 
+void CUDART_CB count(void* calls) { ++*static_cast<int*>(calls); }
+
+/// The body runs, as the fill comes before the kernel that chooses.
+void chooseInGraph(int* values, cudaStream_t stream) {
+  int* copied = nullptr;
+  expect(cudaMalloc(&copied, kCount * sizeof(int)));
+  cudaGraph_t graph, body;
+  expect(cudaGraphCreate(&graph, 0));
+  cudaMemsetParams fill{};
+  fill.dst = copied;
+  fill.elementSize = 4;
+  fill.width = kCount / 2;
+  fill.height = 1;
+  fill.pitch = fill.width * 4;
+  fill.value = 7;
+  cudaGraphNode_t filled, called, last;
+  expect(cudaGraphAddMemsetNode(&filled, graph, nullptr, 0, &fill));
+  int size = kCount, factor = 9, added = 4, limit = 8, calls = 0;
+  void* arguments[] = {&values, &size, &factor, &added};
+  const cudaGraphNode_t before =
+      addKernel(graph, {filled}, reinterpret_cast<void*>(step), arguments);
+  cudaGraphConditionalHandle handle = makeHandle(graph);
+  void* choosing[] = {&handle, &copied, &limit};
+  const cudaGraphNode_t chosen =
+      addKernel(graph, {before}, reinterpret_cast<void*>(choose), choosing, true);
+  const cudaGraphNode_t condition = addCondition(handle, graph, chosen, body);
+  addKernel(body, {}, reinterpret_cast<void*>(inside), arguments);
+  factor = 11;
+  const cudaGraphNode_t middle =
+      addKernel(graph, {condition}, reinterpret_cast<void*>(step), arguments);
+  cudaHostNodeParams host{};
+  host.fn = count;
+  host.userData = &calls;
+  expect(cudaGraphAddHostNode(&called, graph, &middle, 1, &host));
+  factor = 13;
+  const cudaGraphNode_t after =
+      addKernel(graph, {called}, reinterpret_cast<void*>(step), arguments);
+  expect(cudaGraphAddMemcpyNode1D(&last, graph, &after, 1, copied, values, kCount * sizeof(int),
+                                  cudaMemcpyDeviceToDevice));
+  cudaGraphExec_t exec;
+  expect(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+  expect(cudaGraphDestroy(graph));
+  for (int round = 0; round < 2; ++round) {
+    expect(cudaGraphLaunch(exec, stream));
+    expect(cudaStreamSynchronize(stream));
+    say("chosen", download(values, kCount));
+    say("copied", download(copied, kCount));
+  }
+  std::printf("called %d times\n", calls);
+  expect(cudaGraphExecDestroy(exec));
+}
+
 } // namespace
 
 int main() {
@@ -73,9 +134,9 @@ int main() {
   int count = kCount, factor = 3, added = 1;
   void* arguments[] = {&values, &count, &factor, &added};
   const cudaGraphNode_t before = addKernel(graph, {}, reinterpret_cast<void*>(step), arguments);
-  const cudaGraphNode_t condition = addCondition(graph, graph, before, body);
+  const cudaGraphNode_t condition = addCondition(makeHandle(graph), graph, before, body);
   const cudaGraphNode_t first = addKernel(body, {}, reinterpret_cast<void*>(inside), arguments);
-  addCondition(graph, body, first, deepest);
+  addCondition(makeHandle(graph), body, first, deepest);
   addKernel(deepest, {}, reinterpret_cast<void*>(deeper), arguments);
   factor = 5;
   addKernel(graph, {condition}, reinterpret_cast<void*>(step), arguments);
@@ -90,5 +151,6 @@ int main() {
   say("after", download(values, kCount));
   expect(cudaGraphExecDestroy(exec));
   expect(cudaGraphDestroy(graph));
+  chooseInGraph(values, stream);
   return finish("graph_conditions");
 }

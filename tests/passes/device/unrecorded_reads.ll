@@ -3,6 +3,8 @@
 
 ; CHECK: "kernel":"assembly"
 ; CHECK-SAME: "unrecorded_reads":["clocks","multiprocessor numbers","surfaces","textures"]
+; CHECK: "kernel":"chooses"
+; CHECK-SAME: "unrecorded_reads":["conditions of graphs"]
 ; CHECK: "kernel":"heap"
 ; CHECK-SAME: "unrecorded_reads":["the device's heap"]
 ; CHECK: "kernel":"helped"
@@ -28,6 +30,13 @@ define ptx_kernel void @assembly(i64 %handle, ptr %out) {
   %texel = call { float, float, float, float } asm "tex.1d.v4.f32.s32\09{$0, $1, $2, $3}, [$4, {$5}];", "=f,=f,=f,=f,l,r"(i64 %handle, i32 %place)
   %element = call float asm "suld.b.2d.b32.trap {$0}, [$1, {$2, $3}];", "=r,l,r,r"(i64 %handle, i32 4, i32 4)
   store i32 %place, ptr %out
+  ret void
+}
+
+declare void @cudaGraphSetConditional(i64, i32)
+
+define ptx_kernel void @chooses(i64 %handle) {
+  call void @cudaGraphSetConditional(i64 %handle, i32 1)
   ret void
 }
 

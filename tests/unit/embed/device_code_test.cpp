@@ -326,3 +326,15 @@ TEST_CASE("kernels that launch kernels are told; variables of the device runtime
     CHECK(variables == std::vector<std::string>{"counter"});
   }
 }
+
+TEST_CASE("kernels that set conditions of graphs are told from others in their code") {
+  for (const char* file : {"conditions.cubin", "conditions.ptx"}) {
+    CAPTURE(file);
+    const DeviceCode code = readDeviceCode(readFile(std::string(IMAGES "/") + file), "sm_90");
+    REQUIRE(code.kernels.size() == 3);
+    for (const DeviceKernel& kernel : code.kernels) {
+      const bool isChoosing = kernel.name.find("chooses") != std::string::npos;
+      CHECK(kernel.unrecordedReads.contains("conditions of graphs") == isChoosing);
+    }
+  }
+}

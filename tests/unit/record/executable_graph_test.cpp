@@ -14,7 +14,7 @@ using fake::world;
 
 namespace {
 
-constexpr int kCopy = 1, kAlloc = 10, kConditional = 13;
+constexpr int kCopy = 1, kHost = 3, kAlloc = 10, kConditional = 13;
 constexpr unsigned long long kDeviceLaunch = 4;
 
 /// What a launch in parts runs, one list for each part; the kernels with these numbers are wanted.
@@ -55,7 +55,7 @@ TEST_CASE("a wanted kernel is a part of its own, and what is between two of them
     auto* right = graph.add(3, {first});
     auto* copy = graph.add(4, {right}, kCopy);
     graph.add(5, {left, copy});
-    ExecutableGraph exec(&graph, 0, fake::functions(), any);
+    ExecutableGraph exec(&graph, nullptr, 0, fake::functions(), {any});
     CHECK(exec.kernels().size() == 3);
     CHECK(inParts(exec, {}) == Parts{{1, 2, 3, 4, 5}});
     CHECK(inParts(exec, {2}) == Parts{{1}, {2}, {3, 4, 5}});
@@ -70,7 +70,7 @@ TEST_CASE("nodes keep their names when they change, and when the whole graph doe
   fake::Graph graph, other, shorter;
   auto* first = graph.add(1);
   auto* second = graph.add(2, {first});
-  ExecutableGraph exec(&graph, 0, fake::functions(), any);
+  ExecutableGraph exec(&graph, nullptr, 0, fake::functions(), {any});
   exec.changeNode(second, [](void* node) { return renumber(node, 7); });
   CHECK(second->number == 2);
   CHECK(inParts(exec, {7}) == Parts{{1}, {7}});
@@ -95,7 +95,8 @@ TEST_CASE("a node of a graph that was updated is known where its edges say which
   graph.add(3, {left, right});
   auto *laterRight = other.add(20), *laterLeft = other.add(10);
   other.add(30, {laterLeft, laterRight});
-  ExecutableGraph exec(&graph, 0, fake::functions(), any), off(&graph, 0, fake::functions(), any);
+  ExecutableGraph exec(&graph, nullptr, 0, fake::functions(), {any}),
+      off(&graph, nullptr, 0, fake::functions(), {any});
   exec.update(&other);
   CHECK(inParts(exec, {30}) == Parts{{20, 10}, {30}});
   exec.changeNode(left, [](void* node) { return renumber(node, 11); });
@@ -115,7 +116,7 @@ TEST_CASE("graphs in graphs are cut where they hold something wanted, changed or
   auto* nested = graph.addChild(std::move(inner), {before});
   graph.add(4, {nested});
   {
-    ExecutableGraph exec(&graph, 0, fake::functions(), any);
+    ExecutableGraph exec(&graph, nullptr, 0, fake::functions(), {any});
     CHECK(inParts(exec, {1}) == Parts{{1}, {2, 3, 4}});
     CHECK(inParts(exec, {3}) == Parts{{1}, {2}, {3}, {4}});
     exec.setOff(in, true);
@@ -140,13 +141,13 @@ TEST_CASE("graphs that cannot be launched in parts say why, and tell their kerne
   inner->add(1);
   auto* special = inner->add(2, {}, kAlloc);
   graph.addChild(std::move(inner));
-  CHECK(std::string(ExecutableGraph(&graph, 0, fake::functions(), any).whyNot()) ==
+  CHECK(std::string(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).whyNot()) ==
         "it allocates or frees memory");
-  CHECK(ExecutableGraph(&graph, 0, fake::functions(), any).unreadable().size() == 1);
+  CHECK(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).unreadable().size() == 1);
   special->kind = kConditional;
-  CHECK(std::string(ExecutableGraph(&graph, 0, fake::functions(), any).whyNot()) ==
+  CHECK(std::string(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).whyNot()) ==
         "it has conditional nodes");
-  CHECK(ExecutableGraph(&graph, 0, fake::functions(), any).inBodies().empty());
+  CHECK(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).inBodies().empty());
   fake::Graph body, deeper;
   auto* more = body.add(3, {body.add(2)}, kConditional);
   deeper.add(4);
@@ -156,8 +157,8 @@ TEST_CASE("graphs that cannot be launched in parts say why, and tell their kerne
   noteBodies(&body, more, deeperBodies);
   CHECK(isBody(&deeper));
   CHECK(!isBody(&graph));
-  CHECK(ExecutableGraph(&graph, 0, fake::functions(), any).unreadable().size() == 1);
-  CHECK(ExecutableGraph(&graph, 0, fake::functions(), any).inBodies().size() == 2);
+  CHECK(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).unreadable().size() == 1);
+  CHECK(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).inBodies().size() == 2);
   int parent = 0;
   bodiesMove(&graph, &parent);
   forgetBodies(&graph); // another graph with its handle
@@ -170,15 +171,16 @@ TEST_CASE("graphs that cannot be launched in parts say why, and tell their kerne
   forgetBodiesOf(special);
   CHECK(!isBody(&body));
   special->kind = kCopy;
-  CHECK(std::string(ExecutableGraph(&graph, kDeviceLaunch, fake::functions(), any).whyNot()) ==
+  CHECK(std::string(
+            ExecutableGraph(&graph, nullptr, kDeviceLaunch, fake::functions(), {any}).whyNot()) ==
         "kernels may launch it");
-  CHECK(!ExecutableGraph(&graph, 0, fake::functions(), any).whyNot());
+  CHECK(!ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).whyNot());
   auto* changed = graph.add(-1);
-  CHECK(std::string(ExecutableGraph(&graph, 0, fake::functions(), any).whyNot()) ==
+  CHECK(std::string(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).whyNot()) ==
         "kernels may change it");
   changed->number = 1;
   world.refusesCopies = true;
-  CHECK_THROWS_AS(ExecutableGraph(&graph, 0, fake::functions(), any), mneme::Error);
+  CHECK_THROWS_AS(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}), mneme::Error);
 }
 
 TEST_CASE("a graph that was changed in an unknown way is not launched in parts") {
@@ -186,7 +188,8 @@ TEST_CASE("a graph that was changed in an unknown way is not launched in parts")
   fake::Graph graph, stranger;
   auto* node = graph.add(1);
   auto* unknown = stranger.add(2);
-  ExecutableGraph one(&graph, 0, fake::functions(), any), two(&graph, 0, fake::functions(), any);
+  ExecutableGraph one(&graph, nullptr, 0, fake::functions(), {any}),
+      two(&graph, nullptr, 0, fake::functions(), {any});
   one.changeNode(unknown, [](void*) { return 0; });
   CHECK(one.whyNot());
   two.changeNode(node, [](void*) { return 1; });
@@ -200,8 +203,112 @@ TEST_CASE("a graph without a kernel that is known is left alone") {
   fake::Graph graph;
   graph.add(1);
   world.refusesCopies = true;
-  const ExecutableGraph exec(&graph, 0, fake::functions(), [](const void*) { return false; });
+  const ExecutableGraph exec(&graph, nullptr, 0, fake::functions(),
+                             {[](const void*) { return false; }});
   CHECK(exec.whyNot() == ExecutableGraph::kForeign);
   CHECK(exec.unreadable().size() == 1);
   CHECK(exec.kernels().empty());
+}
+
+TEST_CASE("of a graph with conditional nodes what comes before and behind them is launched apart") {
+  world = {};
+  const auto& functions = fake::functionsThatRebuild();
+  {
+    fake::Graph graph, body;
+    auto* fill = graph.add(1, {}, 2);
+    auto* early = graph.add(2, {fill});
+    auto* setting = graph.add(30, {early});
+    auto* condition = graph.add(4, {setting}, kConditional);
+    auto* middle = graph.add(5, {condition});
+    auto* host = graph.add(6, {middle}, kHost);
+    auto* late = graph.add(7, {host});
+    auto* copy = graph.add(8, {late}, kCopy);
+    graph.add(9, {copy});
+    body.add(40);
+    void* const bodies[] = {&body};
+    noteBodies(&graph, condition, bodies);
+    void* made = nullptr;
+    CHECK(functions.instantiate(&made, &graph, 0) == 0);
+    ExecutableGraph exec(&graph, made, 0, functions, {any, fake::isNumberBelow(10)});
+    CHECK(!exec.whyNot());
+    CHECK(exec.inBodies().size() == 1);
+    CHECK(exec.unreadable().empty());
+    const auto launched = [&] {
+      world.ran.clear();
+      CHECK(functions.launch(made, nullptr) == 0);
+      return world.ran;
+    };
+    CHECK(inParts(exec, {2}) == Parts{{1}, {2}, {30, 4, 5, 6, 7, 8, 9}});
+    CHECK(inParts(exec, {7}) == Parts{{1, 2, 30, 4, 5, 6}, {7}, {8, 9}});
+    CHECK(inParts(exec, {2, 7, 9}) == Parts{{1}, {2}, {30, 4, 5, 6}, {7}, {8}, {9}});
+    CHECK(launched() == std::vector<int>{1, 2, 30, 4, 5, 6, 7, 8, 9});
+    for (const GraphNode* node : exec.kernels()) {
+      const int number = static_cast<const fake::Node*>(node->original)->number;
+      CHECK((node->place == NodePlace::Among) == (number == 30 || number == 5));
+    }
+    // What the program changes and leaves out stays so.
+    CHECK(functions.setEnabled(made, late, 0) == 0);
+    exec.setOff(late, true);
+    exec.changeNode(early, [](void* node) { return renumber(node, 3); });
+    exec.changeNode(host, [](void*) { return 1; });
+    CHECK(!exec.whyNot());
+    CHECK(inParts(exec, {3, 9}) == Parts{{1}, {3}, {30, 4, 5, 6, 8}, {9}});
+    CHECK(launched() == std::vector<int>{1, 2, 30, 4, 5, 6, 8, 9});
+    world.refusesSwitches = true;
+    CHECK_THROWS_AS(inParts(exec, {3}), mneme::Error);
+    functions.destroyExec(made);
+    forgetBodies(&graph);
+  }
+  CHECK(world.copies.empty());
+  CHECK(world.execs == 0);
+}
+
+TEST_CASE("kernels of graphs in a graph with conditional nodes stay there, and are told") {
+  world = {};
+  fake::Graph graph, other;
+  auto inner = std::make_unique<fake::Graph>();
+  inner->add(2);
+  auto* condition = graph.add(1, {}, kConditional);
+  graph.add(3, {graph.addChild(std::move(inner), {condition})});
+  void* made = nullptr;
+  const auto& functions = fake::functionsThatRebuild();
+  CHECK(functions.instantiate(&made, &graph, 0) == 0);
+  ExecutableGraph exec(&graph, made, 0, functions, {any});
+  CHECK(exec.unreadable().size() == 1);
+  CHECK(exec.kernels().size() == 1);
+  CHECK(inParts(exec, {3}) == Parts{{1, 2}, {3}});
+  other.add(4, {other.addChild(std::make_unique<fake::Graph>(), {other.add(1, {}, kConditional)})});
+  exec.update(&other);
+  CHECK(exec.unreadable().empty());
+  CHECK(inParts(exec, {4}) == Parts{{1, 2}, {4}}); // the fake vendor updates nothing
+  functions.destroyExec(made);
+}
+
+TEST_CASE("a graph whose nodes are needed outlives its end in the program") {
+  world = {};
+  const auto& functions = fake::functionsThatRebuild();
+  void *graph = nullptr, *plain = nullptr;
+  CHECK(functions.create(&graph, 0) == 0);
+  CHECK(functions.create(&plain, 0) == 0);
+  auto& nodes = *static_cast<fake::Graph*>(graph);
+  nodes.add(2, {nodes.add(1, {}, kConditional)});
+  static_cast<fake::Graph*>(plain)->add(1);
+  const auto made = [&](void* of) {
+    return std::make_shared<ExecutableGraph>(of, nullptr, 0, functions, KnownKernels{any});
+  };
+  ExecutableGraphs all;
+  int first = 0, second = 0, third = 0;
+  all.set(&first, made(graph));
+  all.set(&second, made(graph));
+  all.set(&third, made(plain));
+  CHECK(!all.outlive(plain));
+  CHECK(all.outlive(graph));
+  CHECK(!all.outlive(graph)); // another one with this handle
+  all.forget(&first);
+  CHECK(world.copies.contains(&nodes));
+  all.forget(&second);
+  CHECK(!world.copies.contains(&nodes));
+  all.forget(&third);
+  functions.destroy(plain);
+  CHECK(world.copies.empty());
 }

@@ -1,6 +1,7 @@
 #include "tests/unit/record/fake_graphs.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 namespace fake {
@@ -105,6 +106,8 @@ int destroyExec(void* exec) {
   return 0;
 }
 int setEnabled(void* exec, void* node, unsigned isEnabled) {
+  if (world.refusesSwitches)
+    return 801;
   auto& off = static_cast<Exec*>(exec)->off;
   isEnabled ? void(off.erase(nodeOf(node))) : void(off.insert(nodeOf(node)));
   return 0;
@@ -114,9 +117,29 @@ int launch(void* exec, void*) {
   run(*one.graph, one.off);
   return 0;
 }
+const char kFunctions[100] = {};
+
+int create(void** graph, unsigned) {
+  auto* const made = new Graph;
+  world.copies.insert(made);
+  *graph = made;
+  return 0;
+}
+int addLike(void** node, void* graph, void* const* after, size_t count, void* other) {
+  std::vector<Node*> before;
+  for (size_t index = 0; index < count; ++index)
+    before.push_back(nodeOf(after[index]));
+  *node = graphOf(graph)->add(nodeOf(other)->number, before, nodeOf(other)->kind);
+  return 0;
+}
+int addEmpty(void** node, void* graph, void* const* after, size_t count) {
+  Node empty;
+  empty.kind = static_cast<int>(mneme::record::NodeKind::Empty);
+  return addLike(node, graph, after, count, &empty);
+}
 int readKernel(void* node, mneme::record::NodeKernel& kernel) {
   kernel.sharedBytes = static_cast<size_t>(nodeOf(node)->number);
-  kernel.function = &kernel; // any
+  kernel.function = &kFunctions[std::abs(nodeOf(node)->number)];
   kernel.isChangedByKernels = nodeOf(node)->number < 0;
   return 0;
 }
@@ -140,6 +163,21 @@ const mneme::record::GraphFunctions& functions() {
       .launch = launch,
       .readKernel = readKernel};
   return all;
+}
+
+const mneme::record::GraphFunctions& functionsThatRebuild() {
+  static const mneme::record::GraphFunctions all = [] {
+    mneme::record::GraphFunctions made = functions();
+    made.create = create, made.addLike = addLike, made.addEmpty = addEmpty;
+    return made;
+  }();
+  return all;
+}
+
+std::function<bool(const void*)> isNumberBelow(int limit) {
+  return [limit](const void* function) {
+    return static_cast<const char*>(function) - kFunctions < limit;
+  };
 }
 
 } // namespace fake

@@ -1,6 +1,7 @@
 // A vendor of graphs for tests. A node is a number, and running it writes the number down.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <vector>
@@ -44,11 +45,16 @@ struct World {
   std::set<Graph*> copies;
   int execs = 0;
   bool refusesCopies = false;
+  bool refusesSwitches = false; ///< of nodes that are to be off
   std::vector<int> ran;
 };
 extern World world;
 
 /// They find nodes in copies as CUDA is documented to: not those of graphs in graphs.
 const mneme::record::GraphFunctions& functions();
+/// With these graphs can be made node by node.
+const mneme::record::GraphFunctions& functionsThatRebuild();
+/// By functions of kernels: they lie in an array, by number.
+std::function<bool(const void*)> isNumberBelow(int limit);
 
 } // namespace fake

@@ -28,7 +28,7 @@ TEST_CASE("a sequence has the nodes of graphs in a graph, and none that is off")
   auto* child = graph.addChild(std::move(inner), {first});
   auto* off = graph.add(5, {child});
   graph.add(6, {off}, kHost);
-  ExecutableGraph exec(&graph, 0, fake::functions(), [](const void*) { return true; });
+  ExecutableGraph exec(&graph, nullptr, 0, fake::functions(), {[](const void*) { return true; }});
   exec.setOff(off, true);
   const std::vector<SequenceNode> sequence = exec.sequence();
   std::vector<std::pair<int, Places>> found;
