@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "runtime/core/abi/mneme_rt.h"
 
@@ -82,8 +83,9 @@ struct GraphFunctions {
   // it also needs `addEmpty`.
   int (*create)(void** graph, unsigned flags) = nullptr;
   /// Adds a node that does what the other one does: a kernel, a copy or a fill.
-  int (*addLike)(void** node, void* graph, void* const* after, size_t count,
-                 void* other) = nullptr;
+  int (*addLike)(void** node, void* graph, void* const* after, size_t count, void* other) = nullptr;
+  /// Names of functions by which kernels say which bodies of conditional nodes run.
+  std::span<const char* const> conditionSetters = {};
 
   // If one of these is null, the vendor has the memory that nodes allocate (graph_blocks.h).
   int (*addEmpty)(void** node, void* graph, void* const* after, size_t count) = nullptr;

@@ -3,6 +3,7 @@
 #include "runtime/core/base/last_error.h"
 #include "runtime/core/base/sentence.h"
 #include "runtime/recorder/graph_memory.h"
+#include "runtime/recorder/refusals.h"
 #include "runtime/recorder/session.h"
 
 namespace mneme::record {
@@ -35,16 +36,15 @@ void follow(Session& session, void* exec, void* graph, const GraphFunctions& fun
   }
   session.graphs().forget(exec);
   const auto find = [&session](const void* function) { return session.findKernel(function).info; };
-  const KnownKernels known{.isKnown =
-                               [find](const void* function) {
-                                 const auto info = find(function);
-                                 return info && info->blob;
-                               },
-                           .mayLeave =
-                               [find](const void* function) {
-                                 const auto info = find(function);
-                                 return info && info->blob && !setsConditions(*info);
-                               }};
+  const auto isKnown = [find](const void* function) {
+    const auto info = find(function);
+    return info && info->blob;
+  };
+  const auto mayLeave = [find, &functions](const void* function) {
+    const auto info = find(function);
+    return info && info->blob && !setsConditions(*info, functions.conditionSetters);
+  };
+  const KnownKernels known{isKnown, mayLeave};
   const char* const whyNot = session.leavesGraphsWhole() ? ExecutableGraph::kAsked : nullptr;
   if (functions.canRun())
     session.graphs().set(
@@ -87,7 +87,7 @@ int watchInstantiate(void** exec, void* graph, const GraphFunctions& functions, 
   const CallGuard guard;
   Session* session = guard.session();
   if (hasOtherExec(session, graph))
-    return kNotSupported;
+    return refuse(kNotSupported, functions);
   const int status = next();
   if (status == 0 && exec)
     noteMemory(session, *exec, graph, functions);
@@ -130,7 +130,8 @@ int watchExecUpdate(void* exec, void* other, const Next& next) {
   return status;
 }
 
-int launchGraph(void* exec, void* stream, const char* unknown, const Next& next) {
+int launchGraph(void* exec, void* stream, const char* unknown, const GraphFunctions& functions,
+                const Next& next) {
   Session* session = isInsideCall() ? nullptr : Session::existing();
   const auto launch = [&] {
     if (!session || !session->isActive())
@@ -144,11 +145,13 @@ int launchGraph(void* exec, void* stream, const char* unknown, const Next& next)
     return launch();
   // No vendor makes a graph that allocates memory a part of another one.
   if (isCapturingGraph(session->backend(), stream))
-    return kUnsupportedInCapture;
+    return refuse(kUnsupportedInCapture, functions);
   std::optional<int> launched, status;
   withBlocks(session, [&](GraphBlocks& all) {
     status = all.launch(exec, [&] { return *(launched = launch()); });
   });
+  if (status && !launched)
+    return refuse(*status, functions);
   if (!status)
     status = launched ? *launched : launch(); // memory could not be followed, which was noted
   return *status;

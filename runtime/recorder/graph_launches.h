@@ -24,6 +24,7 @@ int watchExecUpdate(void* exec, void* graph, const Next& next);
 
 /// Passes on the launch of an executable graph, or launches what it holds one after the other so
 /// that kernels are recorded. `unknown` is the note about a graph whose making was not seen.
-int launchGraph(void* exec, void* stream, const char* unknown, const Next& next);
+int launchGraph(void* exec, void* stream, const char* unknown, const GraphFunctions& functions,
+                const Next& next);
 
 } // namespace mneme::record

@@ -232,9 +232,10 @@ bool refersTo(const KernelInfo& info, std::span<const char* const> names) {
   });
 }
 
-bool setsConditions(const KernelInfo& info) {
-  constexpr const char* kSetting[] = {"cudaGraphSetConditional"};
-  return refersTo(info, kSetting) ||
+bool setsConditions(const KernelInfo& info, std::span<const char* const> setters) {
+  if (info.blob->image && info.blob->imageForm != "cubin" && info.blob->imageForm != "ptx")
+    return true;
+  return refersTo(info, setters) ||
          unrecordedReads(info, {}).contains(std::string(artifact::kConditions));
 }
 

@@ -138,8 +138,9 @@ private:
 /// Whether the kernel's code, or code linked with it, has functions with these name prefixes.
 bool refersTo(const KernelInfo& info, std::span<const char* const> names);
 
-/// Whether the kernel says which bodies of conditional nodes run: it belongs to its graph.
-bool setsConditions(const KernelInfo& info);
+/// Whether the kernel says which bodies of conditional nodes run, by one of these functions: it
+/// belongs to its graph. Also if that is unknown.
+bool setsConditions(const KernelInfo& info, std::span<const char* const> setters);
 
 /// Returns the identity of a launch of a kernel: a hash of grid, block, shared memory, cooperative
 /// flag, cluster and the bytes of every argument that is not a pointer. Aggregates count with all

@@ -10,6 +10,7 @@
 #include "runtime/recorder/loaded_symbols.h"
 #include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/own_references.h"
+#include "runtime/recorder/refusals.h"
 #include "runtime/recorder/session.h"
 
 namespace mneme::record {
@@ -172,7 +173,7 @@ int serveFreeNode(const NewNode& place, void* pointer, const GraphFunctions& fun
     const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
     const auto block = blocks.find(pointer);
     if (block && blocks.isFreedIn(place.graph, block))
-      return kInvalidValue;
+      return refuse(kInvalidValue, functions);
     if (!block || !place.node ||
         functions.addEmpty(place.node, place.graph, place.after, place.count) != 0)
       return std::nullopt;
@@ -223,7 +224,7 @@ int serveCapturedFree(void* pointer, void* stream, const GraphFunctions& functio
     if (!captured)
       return std::nullopt;
     if (blocks.isFreedIn(captured->graph, block))
-      return kInvalidValue;
+      return refuse(kInvalidValue, functions);
     void* const node = addCaptured(*captured, stream, functions);
     if (node)
       blocks.add(captured->graph, node, {.isFree = true, .block = block}, stream);
@@ -332,21 +333,21 @@ int watchGraphMove(void* child, void* graph, const Next& next) {
   return status;
 }
 
-int refuseGraphMemory(void* graph, const Next& next) {
+int refuseGraphMemory(void* graph, const GraphFunctions& functions, const Next& next) {
   const CallGuard guard;
   Session* session = guard.session();
   const bool isRefused =
       session && session->graphBlocks() && session->graphBlocks()->hasNodes(graph);
-  return isRefused ? kNotSupported : next();
+  return isRefused ? refuse(kNotSupported, functions) : next();
 }
 
-int watchNodeDestroy(void* node, const Next& next) {
+int watchNodeDestroy(void* node, const GraphFunctions& functions, const Next& next) {
   const CallGuard guard;
   Session* session = guard.session();
   const bool isRefused =
       session && session->graphBlocks() && session->graphBlocks()->nodeOf(node).has_value();
   if (isRefused)
-    return kNotSupported;
+    return refuse(kNotSupported, functions);
   forgetBodiesOf(node); // before the vendor gives the handle to another one
   return next();
 }

@@ -44,7 +44,7 @@ int captureEnded(void* stream, void* const* graph, int status) noexcept;
 int watchGraphMove(void* child, void* graph, const Next& next);
 /// Refuses, as the vendor does, what it does to no graph that allocates or frees memory: copying
 /// it, making it a part of another one, removing edges and such nodes.
-int refuseGraphMemory(void* graph, const Next& next);
-int watchNodeDestroy(void* node, const Next& next);
+int refuseGraphMemory(void* graph, const GraphFunctions& functions, const Next& next);
+int watchNodeDestroy(void* node, const GraphFunctions& functions, const Next& next);
 
 } // namespace mneme::record

@@ -175,6 +175,8 @@ int readKernelOfStartedRuntime(void* node, NodeKernel& kernel) {
   return hasModules() ? readKernelOfRuntime(node, kernel) : kInitializationError;
 }
 
+constexpr const char* kConditionSetters[] = {"cudaGraphSetConditional"};
+
 /// Copies and fills run in the context that is current, as the program's own do.
 int addLike(const char* read, const char* add, void** node, void* graph, void* const* after,
             size_t count, void* other) {
@@ -248,6 +250,7 @@ GraphFunctions ofRuntime() noexcept {
           .readKernel = &readKernelOfRuntime,
           .create = find<Create>("cudaGraphCreate"),
           .addLike = isOwn ? nullptr : &addNodeLike,
+          .conditionSetters = kConditionSetters,
           .addEmpty = find<AddEmpty>("cudaGraphAddEmptyNode"),
           .getDependencies = &dependenciesOf,
           .readCapture = &readCapture,
@@ -276,6 +279,7 @@ GraphFunctions ofDriver() noexcept {
           .readKernel = &readKernelOfDriver,
           .create = find<Create>("cuGraphCreate"),
           .addLike = &addNodeLike,
+          .conditionSetters = kConditionSetters,
           .addEmpty = find<AddEmpty>("cuGraphAddEmptyNode"),
           .getDependencies = &dependenciesOf,
           .readCapture = &readCapture,

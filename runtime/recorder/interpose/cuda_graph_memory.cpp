@@ -65,7 +65,7 @@ int addNode(const NewNode& place, const void* edges, void* params, const GraphFu
   if (node->type == static_cast<int>(NodeKind::Child))
     return node->child.ownership == kMoved && saysWhoOwns()
                ? watchGraphMove(node->child.graph, place.graph, next)
-               : refuseGraphMemory(node->child.graph, next);
+               : refuseGraphMemory(node->child.graph, functions, next);
   if (node->type == static_cast<int>(NodeKind::Conditional))
     return watchConditional(place, *node, next);
   if (edges)
@@ -208,19 +208,19 @@ MNEME_RECORD_API int cuGraphDestroy(void* graph) {
 }
 
 MNEME_RECORD_API int cudaGraphClone(void** copy, void* graph) {
-  return refuseGraphMemory(graph,
+  return refuseGraphMemory(graph, cudaGraphFunctions(),
                            [&] { return forward<cudaGraphClone>("cudaGraphClone", copy, graph); });
 }
 
 MNEME_RECORD_API int cuGraphClone(void** copy, void* graph) {
-  return refuseGraphMemory(graph,
+  return refuseGraphMemory(graph, cuGraphFunctions(),
                            [&] { return forward<cuGraphClone>("cuGraphClone", copy, graph); });
 }
 
 /// Since CUDA 13 the fourth parameter is data of edges, and the fifth the count.
 MNEME_RECORD_API int cudaGraphRemoveDependencies(void* graph, void* const* from, void* const* to,
                                                  void* fourth, size_t fifth) {
-  return refuseGraphMemory(graph, [&] {
+  return refuseGraphMemory(graph, cudaGraphFunctions(), [&] {
     return forward<cudaGraphRemoveDependencies>("cudaGraphRemoveDependencies", graph, from, to,
                                                 fourth, fifth);
   });
@@ -228,32 +228,33 @@ MNEME_RECORD_API int cudaGraphRemoveDependencies(void* graph, void* const* from,
 
 MNEME_RECORD_API int cuGraphRemoveDependencies(void* graph, void* const* from, void* const* to,
                                                size_t count) {
-  return refuseGraphMemory(graph, [&] {
+  return refuseGraphMemory(graph, cuGraphFunctions(), [&] {
     return forward<cuGraphRemoveDependencies>("cuGraphRemoveDependencies", graph, from, to, count);
   });
 }
 
 MNEME_RECORD_API int cuGraphRemoveDependencies_v2(void* graph, void* const* from, void* const* to,
                                                   void* edges, size_t count) {
-  return refuseGraphMemory(graph, [&] {
+  return refuseGraphMemory(graph, cuGraphFunctions(), [&] {
     return forward<cuGraphRemoveDependencies_v2>("cuGraphRemoveDependencies_v2", graph, from, to,
                                                  edges, count);
   });
 }
 
 MNEME_RECORD_API int cudaGraphDestroyNode(void* node) {
-  return watchNodeDestroy(
-      node, [&] { return forward<cudaGraphDestroyNode>("cudaGraphDestroyNode", node); });
+  return watchNodeDestroy(node, cudaGraphFunctions(), [&] {
+    return forward<cudaGraphDestroyNode>("cudaGraphDestroyNode", node);
+  });
 }
 
 MNEME_RECORD_API int cuGraphDestroyNode(void* node) {
-  return watchNodeDestroy(node,
+  return watchNodeDestroy(node, cuGraphFunctions(),
                           [&] { return forward<cuGraphDestroyNode>("cuGraphDestroyNode", node); });
 }
 
 MNEME_RECORD_API int cudaGraphAddChildGraphNode(void** node, void* graph, void* const* after,
                                                 size_t count, void* child) {
-  return refuseGraphMemory(child, [&] {
+  return refuseGraphMemory(child, cudaGraphFunctions(), [&] {
     return forward<cudaGraphAddChildGraphNode>("cudaGraphAddChildGraphNode", node, graph, after,
                                                count, child);
   });
@@ -261,7 +262,7 @@ MNEME_RECORD_API int cudaGraphAddChildGraphNode(void** node, void* graph, void* 
 
 MNEME_RECORD_API int cuGraphAddChildGraphNode(void** node, void* graph, void* const* after,
                                               size_t count, void* child) {
-  return refuseGraphMemory(child, [&] {
+  return refuseGraphMemory(child, cuGraphFunctions(), [&] {
     return forward<cuGraphAddChildGraphNode>("cuGraphAddChildGraphNode", node, graph, after, count,
                                              child);
   });

@@ -88,23 +88,23 @@ MNEME_RECORD_API int cuGraphExecDestroy(void* exec) {
 }
 
 MNEME_RECORD_API int cudaGraphLaunch(void* exec, void* stream) {
-  return launchGraph(exec, legacyStream(stream), kGraph,
+  return launchGraph(exec, legacyStream(stream), kGraph, cudaGraphFunctions(),
                      [&] { return forward<cudaGraphLaunch>("cudaGraphLaunch", exec, stream); });
 }
 
 MNEME_RECORD_API int cudaGraphLaunch_ptsz(void* exec, void* stream) {
-  return launchGraph(exec, perThreadStream(stream), kGraph, [&] {
+  return launchGraph(exec, perThreadStream(stream), kGraph, cudaGraphFunctions(), [&] {
     return forward<cudaGraphLaunch_ptsz>("cudaGraphLaunch_ptsz", exec, stream);
   });
 }
 
 MNEME_RECORD_API int cuGraphLaunch(void* exec, void* stream) {
-  return launchGraph(exec, legacyStream(stream), kGraph,
+  return launchGraph(exec, legacyStream(stream), kGraph, cuGraphFunctions(),
                      [&] { return forward<cuGraphLaunch>("cuGraphLaunch", exec, stream); });
 }
 
 MNEME_RECORD_API int cuGraphLaunch_ptsz(void* exec, void* stream) {
-  return launchGraph(exec, perThreadStream(stream), kGraph, [&] {
+  return launchGraph(exec, perThreadStream(stream), kGraph, cuGraphFunctions(), [&] {
     return forward<cuGraphLaunch_ptsz>("cuGraphLaunch_ptsz", exec, stream);
   });
 }

@@ -124,12 +124,12 @@ MNEME_RECORD_API int hipGraphExecDestroy(void* exec) {
 }
 
 MNEME_RECORD_API int hipGraphLaunch(void* exec, void* stream) {
-  return launchGraph(exec, stream, kGraph,
+  return launchGraph(exec, stream, kGraph, ofRuntime(),
                      [&] { return forward<hipGraphLaunch>("hipGraphLaunch", exec, stream); });
 }
 
 MNEME_RECORD_API int hipGraphLaunch_spt(void* exec, void* stream) {
-  return launchGraph(exec, perThreadStream(stream), kGraph, [&] {
+  return launchGraph(exec, perThreadStream(stream), kGraph, ofRuntime(), [&] {
     return forward<hipGraphLaunch_spt>("hipGraphLaunch_spt", exec, stream);
   });
 }

@@ -29,3 +29,42 @@ inline std::vector<int> download(const int* device, int count) {
 inline void say(const char* what, const std::vector<int>& values) {
   std::printf("%s: %u\n", what, sumOf(values));
 }
+
+/// For programs with graphs.
+namespace graphs {
+
+inline cudaStream_t newStream() {
+  cudaStream_t stream;
+  expect(cudaStreamCreate(&stream));
+  return stream;
+}
+
+inline void begin(cudaStream_t stream) {
+  expect(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+}
+
+inline cudaGraph_t end(cudaStream_t stream) {
+  cudaGraph_t graph;
+  expect(cudaStreamEndCapture(stream, &graph));
+  return graph;
+}
+
+inline void run(cudaGraphExec_t exec, cudaStream_t stream) {
+  expect(cudaGraphLaunch(exec, stream));
+  expect(cudaStreamSynchronize(stream));
+}
+
+inline cudaGraphNode_t addKernel(cudaGraph_t graph, const std::vector<cudaGraphNode_t>& after,
+                                 void* function, void** arguments, int blocks = 8,
+                                 int threads = 128) {
+  cudaKernelNodeParams params{};
+  params.func = function;
+  params.gridDim = dim3(blocks);
+  params.blockDim = dim3(threads);
+  params.kernelParams = arguments;
+  cudaGraphNode_t node;
+  expect(cudaGraphAddKernelNode(&node, graph, after.data(), after.size(), &params));
+  return node;
+}
+
+} // namespace graphs

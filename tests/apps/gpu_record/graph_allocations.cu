@@ -18,6 +18,8 @@ __global__ void addTo(const int* values, int* out, int count, int factor) {
     out[i] = out[i] * 3 + values[count - 1 - i] * factor;
 }
 
+using namespace graphs;
+
 namespace {
 
 constexpr int kCount = 1000;
@@ -28,22 +30,6 @@ int* zeros() {
   expect(cudaMalloc(&memory, kBytes));
   expect(cudaMemset(memory, 0, kBytes));
   return memory;
-}
-
-cudaStream_t newStream() {
-  cudaStream_t stream;
-  expect(cudaStreamCreate(&stream));
-  return stream;
-}
-
-void begin(cudaStream_t stream) {
-  expect(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-}
-
-cudaGraph_t end(cudaStream_t stream) {
-  cudaGraph_t graph;
-  expect(cudaStreamEndCapture(stream, &graph));
-  return graph;
 }
 
 int* allocate(cudaStream_t stream, size_t bytes = kBytes) {
@@ -58,14 +44,12 @@ cudaGraphExec_t runnable(cudaGraph_t graph, unsigned long long flags = 0) {
   return exec;
 }
 
-void run(cudaGraphExec_t exec, cudaStream_t stream) {
-  expect(cudaGraphLaunch(exec, stream));
-  expect(cudaStreamSynchronize(stream));
-}
-
+/// With what the runtime says of it afterwards.
 void sayStatus(const char* what, cudaError_t status) {
-  std::printf("%s: %s\n", what, cudaGetErrorName(status));
-  cudaGetLastError();
+  const cudaError_t peeked = cudaPeekAtLastError(), last = cudaGetLastError();
+  std::printf("%s: %s, peeked %s, last %s, then %s\n", what, cudaGetErrorName(status),
+              cudaGetErrorName(peeked), cudaGetErrorName(last),
+              cudaGetErrorName(cudaGetLastError()));
 }
 
 /// The types of a graph's nodes in the order of their creation, and what they allocate.
@@ -118,18 +102,6 @@ void captured() {
   std::printf("reserved: %zu bytes\n", reserved);
 #endif
   expect(cudaGraphExecDestroy(exec));
-}
-
-cudaGraphNode_t addKernel(cudaGraph_t graph, std::vector<cudaGraphNode_t> after, void* function,
-                          void** arguments) {
-  cudaKernelNodeParams params{};
-  params.func = function;
-  params.gridDim = dim3(8);
-  params.blockDim = dim3(128);
-  params.kernelParams = arguments;
-  cudaGraphNode_t node;
-  expect(cudaGraphAddKernelNode(&node, graph, after.data(), after.size(), &params));
-  return node;
 }
 
 cudaMemAllocNodeParams wanted(size_t bytes) {

@@ -27,21 +27,11 @@ __global__ void choose(cudaGraphConditionalHandle handle, const int* values, int
   cudaGraphSetConditional(handle, values[1] < limit);
 }
 
+using namespace graphs;
+
 namespace {
 
 constexpr int kCount = 1000;
-
-cudaGraphNode_t addKernel(cudaGraph_t graph, std::vector<cudaGraphNode_t> after, void* function,
-                          void** arguments, bool isSingle = false) {
-  cudaKernelNodeParams params{};
-  params.func = function;
-  params.gridDim = dim3(isSingle ? 1 : 8);
-  params.blockDim = dim3(isSingle ? 1 : 128);
-  params.kernelParams = arguments;
-  cudaGraphNode_t node;
-  expect(cudaGraphAddKernelNode(&node, graph, after.data(), after.size(), &params));
-  return node;
-}
 
 cudaGraphConditionalHandle makeHandle(cudaGraph_t whole) {
   cudaGraphConditionalHandle handle;
@@ -69,7 +59,7 @@ cudaGraphNode_t addCondition(cudaGraphConditionalHandle handle, cudaGraph_t grap
   return node;
 }
 
-void CUDART_CB count(void* calls) { ++*static_cast<int*>(calls); }
+void CUDART_CB countCall(void* calls) { ++*static_cast<int*>(calls); }
 
 /// The body runs, as the fill comes before the kernel that chooses.
 void chooseInGraph(int* values, cudaStream_t stream) {
@@ -93,14 +83,14 @@ void chooseInGraph(int* values, cudaStream_t stream) {
   cudaGraphConditionalHandle handle = makeHandle(graph);
   void* choosing[] = {&handle, &copied, &limit};
   const cudaGraphNode_t chosen =
-      addKernel(graph, {before}, reinterpret_cast<void*>(choose), choosing, true);
+      addKernel(graph, {before}, reinterpret_cast<void*>(choose), choosing, 1, 1);
   const cudaGraphNode_t condition = addCondition(handle, graph, chosen, body);
   addKernel(body, {}, reinterpret_cast<void*>(inside), arguments);
   factor = 11;
   const cudaGraphNode_t middle =
       addKernel(graph, {condition}, reinterpret_cast<void*>(step), arguments);
   cudaHostNodeParams host{};
-  host.fn = count;
+  host.fn = countCall;
   host.userData = &calls;
   expect(cudaGraphAddHostNode(&called, graph, &middle, 1, &host));
   factor = 13;
@@ -112,8 +102,7 @@ void chooseInGraph(int* values, cudaStream_t stream) {
   expect(cudaGraphInstantiateWithFlags(&exec, graph, 0));
   expect(cudaGraphDestroy(graph));
   for (int round = 0; round < 2; ++round) {
-    expect(cudaGraphLaunch(exec, stream));
-    expect(cudaStreamSynchronize(stream));
+    run(exec, stream);
     say("chosen", download(values, kCount));
     say("copied", download(copied, kCount));
   }
@@ -127,8 +116,7 @@ int main() {
   int* values = nullptr;
   expect(cudaMalloc(&values, kCount * sizeof(int)));
   expect(cudaMemset(values, 3, kCount * sizeof(int)));
-  cudaStream_t stream;
-  expect(cudaStreamCreate(&stream));
+  const cudaStream_t stream = newStream();
   cudaGraph_t graph, body, deepest;
   expect(cudaGraphCreate(&graph, 0));
   int count = kCount, factor = 3, added = 1;
@@ -143,8 +131,7 @@ int main() {
   cudaGraphExec_t exec;
   expect(cudaGraphInstantiateWithFlags(&exec, graph, 0));
   for (int round = 0; round < 2; ++round) {
-    expect(cudaGraphLaunch(exec, stream));
-    expect(cudaStreamSynchronize(stream));
+    run(exec, stream);
     say("conditions", download(values, kCount));
   }
   step<<<8, 128, 0, stream>>>(values, count, 7, 2);

@@ -23,6 +23,8 @@ __global__ void join(const int* left, const int* right, int* out, int count) {
     out[i] = left[i] * 3 + right[count - 1 - i];
 }
 
+using namespace graphs;
+
 namespace {
 
 constexpr int kCount = 1000;
@@ -37,22 +39,6 @@ int* device(int first) {
   return memory;
 }
 
-cudaStream_t newStream() {
-  cudaStream_t stream;
-  expect(cudaStreamCreate(&stream));
-  return stream;
-}
-
-void begin(cudaStream_t stream) {
-  expect(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-}
-
-cudaGraph_t end(cudaStream_t stream) {
-  cudaGraph_t graph;
-  expect(cudaStreamEndCapture(stream, &graph));
-  return graph;
-}
-
 /// The graph itself is gone before its first launch.
 cudaGraphExec_t runnable(cudaGraph_t graph, bool isKept = false) {
   cudaGraphExec_t exec;
@@ -60,11 +46,6 @@ cudaGraphExec_t runnable(cudaGraph_t graph, bool isKept = false) {
   if (!isKept)
     expect(cudaGraphDestroy(graph));
   return exec;
-}
-
-void run(cudaGraphExec_t exec, cudaStream_t stream) {
-  expect(cudaGraphLaunch(exec, stream));
-  expect(cudaStreamSynchronize(stream));
 }
 
 /// The parameters of a node that launches step().

@@ -24,7 +24,7 @@ constexpr int kCount = 3000;
 /// A graph whose node allocates memory that another one fills.
 cudaGraph_t madeByHand(int*& memory, int factor) {
   cudaGraph_t graph;
-  cudaGraphNode_t allocation, kernel;
+  cudaGraphNode_t allocation;
   expect(cudaGraphCreate(&graph, 0));
   cudaMemAllocNodeParams wanted{};
   wanted.poolProps.allocType = cudaMemAllocationTypePinned;
@@ -34,20 +34,14 @@ cudaGraph_t madeByHand(int*& memory, int factor) {
   memory = static_cast<int*>(wanted.dptr);
   int count = kCount, first = 5;
   void* arguments[] = {&memory, &count, &first, &factor};
-  cudaKernelNodeParams params{};
-  params.func = reinterpret_cast<void*>(fill);
-  params.gridDim = dim3(4);
-  params.blockDim = dim3(128);
-  params.kernelParams = arguments;
-  expect(cudaGraphAddKernelNode(&kernel, graph, &allocation, 1, &params));
+  graphs::addKernel(graph, {allocation}, reinterpret_cast<void*>(fill), arguments, 4);
   return graph;
 }
 
 } // namespace
 
 int main() {
-  cudaStream_t stream;
-  expect(cudaStreamCreate(&stream));
+  const cudaStream_t stream = graphs::newStream();
   int *out = nullptr, *byHand = nullptr, *captured = nullptr;
   int** place = nullptr;
   expect(cudaMalloc(&out, kCount * sizeof(int)));
