@@ -1,6 +1,6 @@
 // Room recorder: graphs of the program's as the recorder reads and copies them. Vendors copy a
-// graph in one call, except one with conditional nodes. Of that, what is beside these nodes is made
-// anew, node by node.
+// graph in one call, except one with conditional nodes. What such a graph has beside these nodes is
+// made anew, node by node.
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,7 @@ def check_conditions(said: str, directory: Path) -> None:
         assert f"kernel '{kernel}': it runs in the body of a conditional node of a graph" in said
     for kernel in ("step(int*, int, int, int)", "choose(unsigned long long, int const*, int)"):
         assert f"kernel '{kernel}': its launches in a graph with conditional nodes" in said
-    # Of two graphs: all of the first, of the second the first and the last; and one without graph.
+    # Both of the first graph, the first and the last of the second, and one without a graph.
     assert graph_cases.recorded_launches(directory) == Counter({(graph_cases.STEP, 8, 128): 5})
     assert graph_cases.launch_counts(directory) == {graph_cases.STEP: 11}
     replayed = support.replay_all(directory, device=support.DEVICE)
