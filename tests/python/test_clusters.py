@@ -34,6 +34,7 @@ from mneme.session.option_files import read_options, write_options
 from mneme.session.options import TuneOptions
 from mneme.session.result_store import ResultStore, read_trials
 from mneme.session.session import TuningSession
+from mneme.session.trials import CompletedCandidate
 from native_parts import needs_native
 
 pytestmark = [pytest.mark.compile, needs_native]
@@ -90,8 +91,46 @@ def test_hosts_are_named_with_what_they_did(recording: Path, tmp_path: Path) -> 
     nodes = json.loads((tmp_path / "results" / "summary.json").read_text())["executor"]["nodes"]
     assert set(nodes) == {"node1", "node2"}
     assert sum(one["finished"] for one in nodes.values()) >= 12
-    for host, node in nodes.items():
-        assert f"{host}: {node['finished']} configurations" in done.stderr
+    told = done.stderr.splitlines()
+    assert any(one.startswith("mneme: Dask shows what runs at http://") for one in told)
+    at = told.index("mneme: host   processes  configurations  failed  busy")
+    for line, (host, node) in zip(told[at + 1 :], nodes.items(), strict=False):
+        _, *cells, busy, percent = line.split()
+        assert cells == [host, "1", str(node["finished"]), str(node["failures"])]
+        assert (busy.isdigit(), percent) == (True, "%")
+
+
+def test_one_table_is_for_all_kernels_and_says_who_is_left_out(
+    recording: Path, tmp_path: Path
+) -> None:
+    hidden = f"mount -t tmpfs none {recording}; mount -t tmpfs -o size=4k none $TMPDIR"
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    hosts = {"node1": "", "node2": f"export TMPDIR={scratch}; {hidden}"}
+    with dask_nodes(tmp_path, hosts) as (on, _):
+        done = tune(recording, tmp_path / "results", "--all", "--on", on, *CPU)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("mneme: host   processes  configurations") == 1
+    (left_out,) = (one for one in done.stderr.splitlines() if one.startswith("mneme: left out: "))
+    assert "node2: " in left_out
+    assert "set TMPDIR" in left_out
+
+
+def test_nodes_without_the_recording_name_a_winner_after_wrong_code(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was wrong may have written anywhere, so the recording is opened anew."""
+    monkeypatch.setattr(CompletedCandidate, "is_verified", property(is_right_on_even_trials))
+    hidden = f"mount -t tmpfs none {recording}; export TMPDIR={tmp_path}"
+    with dask_nodes(tmp_path, {"node1": hidden}) as (on, _):
+        session = TuningSession(options_for(recording, tmp_path / "results", 12, on))
+        assert session.run() == 0, session.error
+    assert session.outcome is not None
+    assert session.outcome.status == "completed"
+
+
+def is_right_on_even_trials(done: CompletedCandidate) -> bool:
+    return (done.status == "verified" and done.candidate.trial % 2 == 0) or done.candidate.trial < 0
 
 
 def test_a_host_without_the_recording_is_sent_it(recording: Path, tmp_path: Path) -> None:
@@ -141,7 +180,7 @@ def test_a_host_with_a_mneme_of_old_is_left_out(recording: Path, tmp_path: Path)
     with dask_nodes(tmp_path, {"node1": "", "node2": f"export PYTHONPATH={old.parent}"}) as (on, _):
         done = tune(recording, tmp_path / "results", "--on", on, *CPU)
     assert done.returncode == 0, done.stderr
-    assert "is left out: mneme cannot be imported there" in done.stderr
+    assert "is left out: node2: mneme cannot be imported there" in done.stderr
 
 
 def test_what_a_killed_host_had_is_measured_by_another(recording: Path, tmp_path: Path) -> None:

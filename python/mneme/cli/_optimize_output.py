@@ -56,6 +56,8 @@ class _Json(QuietOutput, OptimizeListener):
 class _Steps(PlainOutput, OptimizeListener):
     """Prints each step, but only the progress of a search."""
 
+    has_several_searches = True
+
     def step(self, sentence: str) -> None:
         """Print the next step."""
         self.close()
@@ -89,6 +91,7 @@ class _Steps(PlainOutput, OptimizeListener):
     def done(self, result: OptimizeResult) -> None:
         """Print the table and the sentence."""
         self.close()
+        self.show_nodes()
         _show(result)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Self
 
 from mneme.cli import _console
+from mneme.cli._node_table import NodeTable
 from mneme.code_texts import shown_text
 from mneme.kernel_names import KernelName, names_in_tables
 from mneme.knobs import CODE_TEXTS
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
     from mneme.errors import MnemeError
-    from mneme.session.events import Outcome, Progress, Summary
+    from mneme.session.events import NodeReport, Outcome, Progress, Summary
     from mneme.session.final_round import Gain
     from mneme.session.options import TuneOptions
     from mneme.session.trials import CompletedCandidate
@@ -53,7 +54,9 @@ def listener_for(options: TuneOptions) -> QuietOutput:
     """Return the output for the options and the kind of stderr."""
     if options.quiet:
         return QuietOutput()
-    return TerminalOutput() if sys.stderr.isatty() else PlainOutput()
+    found = TerminalOutput() if sys.stderr.isatty() else PlainOutput()
+    found.has_several_searches = options.all
+    return found
 
 
 class QuietOutput(TuneListener):
@@ -100,10 +103,33 @@ class QuietOutput(TuneListener):
 class PlainOutput(QuietOutput):
     """Lines on stderr, one every few seconds."""
 
+    has_several_searches = False
+    """Whether one table of nodes at the end is for all searches."""
+
     def __init__(self) -> None:
         """Say nothing yet."""
         super().__init__()
         self._last = time.monotonic()
+        self._nodes = NodeTable()
+
+    def __exit__(self, *_: object) -> None:
+        """End the display."""
+        super().__exit__()
+        self.show_nodes()
+
+    def nodes(self, found: NodeReport) -> None:
+        """Add to the table of nodes."""
+        self._nodes.add(found)
+        if not self.has_several_searches:
+            self.show_nodes()
+
+    def show_nodes(self) -> None:
+        """Print the table of nodes, if there is something in it."""
+        lines = self._nodes.take_lines()
+        if lines:
+            self.close()
+        for line in lines:
+            _console.say(line)
 
     def note(self, sentence: str) -> None:
         """Show a sentence."""
@@ -167,6 +193,7 @@ class PlainOutput(QuietOutput):
                 one["directory"],
             )
         _console.print_table(table)
+        self.show_nodes()
         if summary.tuned_file is not None:
             count = summary.launched_otherwise
             line = f"mneme deploy {summary.directory} -o tuned.json --launch"

@@ -82,7 +82,7 @@ def open_cluster(
         cluster_options: As in `--cluster`: for "slurm" and "flux".
         model: As in `--model`: only processes whose GPU has this in its name; None: all.
         device: What measures; jobs for "cpu" ask for no GPU.
-        report: Receives what happens to jobs.
+        report: Receives what happens to jobs, and where the cluster shows what it does.
 
     Raises:
         InvalidArgument: If it is none of these.
@@ -95,11 +95,11 @@ def open_cluster(
     if on == _MPI:
         opened: contextlib.AbstractContextManager[Any] = _mpi_pool()
     elif on.startswith(_RAY + "://"):
-        opened = ray_pool(on, device=device)
+        opened = ray_pool(on, device=device, report=report)
     elif on in BATCH_SYSTEMS:
         opened = _pool_of(job_cluster(on, cluster_options, device=device, report=report))
     else:
-        opened = _pool_of(_dask_client(on))
+        opened = _pool_of(_dask_client(on, report))
     with opened as pool:
         yield pool if model is None else of_model(pool, model, device)
 
@@ -153,7 +153,7 @@ def _quiet_client() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _dask_client(on: str) -> Iterator[Any]:
+def _dask_client(on: str, report: Callable[[str], None]) -> Iterator[Any]:
     try:
         import distributed as dask  # noqa: PLC0415 - large, and optional
     except ImportError as error:
@@ -178,6 +178,8 @@ def _dask_client(on: str) -> Iterator[Any]:
                 f"the Dask scheduler at '{on}' has had no worker for {_WORKER_SECONDS:g} s; start "
                 "them with 'dask worker'"
             ) from error
+        if "dashboard" in client.scheduler_info()["services"]:
+            report(f"Dask shows what runs at {client.dashboard_link}")
         yield client
 
 

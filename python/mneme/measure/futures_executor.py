@@ -56,8 +56,9 @@ from mneme.measure.statistics import (
     ExecutorStatistics,
     NodeStatistics,
     count_processes,
+    count_results,
 )
-from mneme.measure.submitting import SubmittingExecutor
+from mneme.measure.submitting import SubmittingExecutor, check_counts
 from mneme.mneme_types import ExperimentResult
 from mneme.recording.records import find_instance
 
@@ -147,11 +148,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             InvalidArgument: If a number is out of its range.
         """
         del results_db_dir, num_workers, compile_workers, compile_timeout
-        if iterations < 0 or warmup < 0 or (capacity is not None and capacity < 1):
-            raise InvalidArgument(
-                "need iterations >= 0, warmup >= 0 and capacity >= 1; "
-                f"got {iterations}, {warmup} and {capacity}"
-            )
+        check_counts(iterations, warmup, capacity)
         path, found_id = find_instance(record_db, record_id)
         self._spec = RemoteSpec(
             record_db=str(path.absolute()),
@@ -271,13 +268,21 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
     def _lose(self, why: str) -> None:
         """Fail what is in flight: no process is left to measure it."""
+        self._why_broken = why
+        self._drop(BackendUnavailable(why))
+
+    def _drop(self, error: MnemeError) -> None:
         with self._lock:
-            self._why_broken = why
             flying = dict(self._flying)
             self._flying.clear()
             self._landed.notify_all()
+            gone = self._sent.take(one for one in flying.values() if one is not None)
         for future in flying:
-            future.set_error(BackendUnavailable(why))
+            future.set_error(error)
+        for remote, task in gone.items():
+            self._batches.note_lost(len(task.futures))
+            if not self._why_broken:
+                remote.cancel()
 
     @property
     def workers(self) -> list[PoolProcess]:
@@ -395,9 +400,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             raise
         with self._lock:
             self._sent.add(remote, task)
-            self._flying.update(
-                dict.fromkeys((one for one in task.futures if one in self._flying), remote)
-            )
+            self._flying.update(dict.fromkeys(self._flying.keys() & task.futures, remote))
         self._batches.note_task(len(task.futures))
         remote.add_done_callback(lambda done: self._land(task, done))
 
@@ -435,21 +438,22 @@ class FuturesReplayExecutor(SubmittingExecutor):
         """
         with self._lock:
             self._is_closed = True
-            if self._watch is not None:
-                self._watch.stop()
-            if self._late is not None:
-                self._late.stop()
+            for thread in [one for one in (self._watch, self._late) if one is not None]:
+                thread.stop()
             self._batches.close()
-            flying = dict(self._flying)
-            if not cancel:
-                while wait and self._flying:
-                    self._landed.wait()
-                return
-            self._flying.clear()
-        for future, remote in flying.items():
-            future.set_error(InvalidArgument("the executor was shut down before this was done"))
-            if remote is not None and not self._why_broken:
-                remote.cancel()
+            while wait and not cancel and self._flying:
+                self._landed.wait()
+        if cancel:
+            self._drop(InvalidArgument("the executor was shut down before this was done"))
+
+    def renew(self, *, cancel: bool = False) -> None:
+        """Open the recording anew for what comes next; `cancel` is as in `shutdown`."""
+        with self._lock:
+            while not cancel and self._flying:
+                self._landed.wait()
+            self._spec = replace(self._spec, generation=self._spec.generation + 1)
+        if cancel:
+            self._drop(InvalidArgument("the executor was renewed before this was done"))
 
     def _refuse_if_over(self) -> None:
         if self._is_closed:
@@ -486,9 +490,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
     def _results_of(self, answer: dict[str, Any]) -> list[ExperimentResult]:
         results = [ExperimentResult.from_dict(one) for one in answer["results"]]
         with self._lock:
-            node = self.nodes.setdefault(answer["host"], NodeStatistics())
-            for one in results:
-                node.add(one)
+            count_results(self.nodes, answer["host"], results)
         return results
 
     def _forget(self, futures: Sequence[EvalFuture]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import socket
 from collections import Counter
 from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
@@ -45,6 +46,7 @@ _READY = 8
 _SECONDS = 60.0
 _BYTES_PER_SECOND = 50e6
 """How fast a host reads and hashes a recording at least."""
+_NAME_SECONDS = 5.0
 _CPU = "cpu"
 
 
@@ -230,8 +232,9 @@ def _leave_out_other_models(found: PoolProcesses) -> None:
         if one.limits.name != usual:
             why = one.unusable.get(vendor, "")
             found.left_out[address] = (
-                f"has {one.limits.name}, and {count} of the other processes {usual}: times of "
-                f"different models cannot be compared{why and f'; its GPU cannot be used: {why}'}"
+                f"{one.host} has {one.limits.name}, and {count} of the other processes {usual}: "
+                "times of different models cannot be compared"
+                f"{why and f'; its GPU cannot be used: {why}'}"
             )
             del found.by_address[address]
 
@@ -297,8 +300,8 @@ def look_at_late(
     for address, one in list(found.by_address.items()):
         if one.limits.name != spec.model:
             found.left_out[address] = (
-                f"has {one.limits.name}, and the other processes {spec.model}: times of different "
-                "models cannot be compared"
+                f"{one.host} has {one.limits.name}, and the other processes {spec.model}: times of "
+                "different models cannot be compared"
             )
             del found.by_address[address]
     return found
@@ -318,7 +321,7 @@ def _look_at(
     """Look at workers of a Dask cluster, and send them the recording if they lack it."""
     asked = (examine, spec, mneme.__version__, 0)
     among, threads = list(addresses), threads_of(client)
-    answers = ask_workers(client, *asked, workers=among)
+    answers, nameless = ask_workers(client, *asked, workers=among), []
     for address in among:
         run = functools.partial(_run, client, address)
         try:
@@ -329,9 +332,17 @@ def _look_at(
                 raise answer  # noqa: TRY301 - as the other ones
         except Exception as error:  # noqa: BLE001 - whatever the worker raised
             found.left_out[address] = _reason(error)
+            if not isinstance(error, BackendUnavailable):  # these name their host, or are silent
+                nameless.append(address)
         else:
             # A process does not know its own while it answers questions.
             found.by_address[address] = replace(_process(answer), threads=threads.get(address, 0))
+    if not nameless:
+        return
+    names = ask_workers(client, socket.gethostname, workers=nameless, seconds=_NAME_SECONDS)
+    for address in nameless:
+        if isinstance(name := names[address], str):
+            found.left_out[address] = f"{name}: {found.left_out[address]}"
 
 
 def _sent(run: Callable[..., Any], asked: tuple[Any, ...], found: PoolProcesses) -> Any:  # noqa: ANN401

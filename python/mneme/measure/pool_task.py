@@ -91,6 +91,12 @@ class SentTasks:
         """Note that a task has ended; false if it is none of these any more."""
         return self._tasks.pop(remote, None) is not None
 
+    def take(
+        self, remotes: Iterable[Future[dict[str, Any]]]
+    ) -> dict[Future[dict[str, Any]], PoolTask]:
+        """Remove and return those of these tasks that have not ended."""
+        return {one: self._tasks.pop(one) for one in set(remotes) if one in self._tasks}
+
     def take_stranded(
         self, alive: AbstractSet[str], connection: object = None
     ) -> dict[Future[dict[str, Any]], PoolTask]:

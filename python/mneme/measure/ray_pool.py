@@ -149,12 +149,15 @@ class RayPool(Executor):
 
 
 @contextlib.contextmanager
-def ray_pool(on: str, *, device: str | None) -> Iterator[RayPool]:
+def ray_pool(
+    on: str, *, device: str | None, report: Callable[[str], None] = lambda _: None
+) -> Iterator[RayPool]:
     """Connect to a Ray cluster, and use all its GPUs until the end.
 
     Args:
         on: The address of its client server, "ray://HOST:PORT".
         device: What measures.
+        report: Receives where the cluster shows what it does.
 
     Raises:
         BackendUnavailable: If Ray is missing, or nothing answers.
@@ -172,7 +175,7 @@ def ray_pool(on: str, *, device: str | None) -> Iterator[RayPool]:
         socket.create_connection((place.hostname or "", place.port or _PORT), _SECONDS).close()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the error says the same
-            module.init(on, log_to_driver=False, logging_level="ERROR")
+            context = module.init(on, log_to_driver=False, logging_level="ERROR")
     except Exception as error:  # of many kinds: nobody answers, another Ray, another Python
         # A server's error ends with its reason, after the traceback.
         reason = (str(error).strip() or type(error).__name__).splitlines()[-1].strip()
@@ -180,6 +183,8 @@ def ray_pool(on: str, *, device: str | None) -> Iterator[RayPool]:
             f"no Ray cluster can be used at '{on}' ({reason}); start one with 'ray start --head', "
             "whose client server has port 10001"
         ) from error
+    if page := getattr(context, "dashboard_url", None):
+        report(f"Ray shows what runs at http://{page}")
     try:
         with RayPool(module, device) as pool:
             yield pool

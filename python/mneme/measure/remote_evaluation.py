@@ -89,6 +89,8 @@ class RemoteSpec:
     """The search that may have sent the recording to this machine; empty: none."""
     model: str = ""
     """The vendor's name of the device that measures; empty: any."""
+    generation: int = 0
+    """How often the recording was opened anew."""
     compile_workers: int = 0
     """Processes that compile ahead for one that measures; 0: as many as Dask gives it threads."""
     refused: frozenset[str] = field(default=frozenset(), compare=False)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from mneme.mneme_types import ExperimentResult
 
-__all__ = ["Counts", "ExecutorStatistics", "NodeStatistics", "count_processes"]
+__all__ = ["Counts", "ExecutorStatistics", "NodeStatistics", "count_processes", "count_results"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +86,15 @@ def count_processes(nodes: dict[str, NodeStatistics], hosts: Iterable[str]) -> N
     for host, count in Counter(hosts).items():
         node = nodes.setdefault(host, NodeStatistics())
         node.processes = max(node.processes, count)
+
+
+def count_results(
+    nodes: dict[str, NodeStatistics], host: str, results: Iterable[ExperimentResult]
+) -> None:
+    """Count what a host has measured."""
+    node = nodes.setdefault(host, NodeStatistics())
+    for one in results:
+        node.add(one)
 
 
 class Counts:

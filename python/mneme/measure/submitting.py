@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from mneme.errors import InvalidArgument
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from mneme.measure.measuring import Measuring
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
-__all__ = ["SubmittingExecutor"]
+__all__ = ["SubmittingExecutor", "check_counts"]
 
 
 class SubmittingExecutor(ABC):
@@ -85,3 +87,16 @@ class SubmittingExecutor(ABC):
     ) -> None:
         # After an interrupt, cancel running work instead of waiting for it.
         self.shutdown(cancel=kind is not None and not issubclass(kind, Exception))
+
+
+def check_counts(iterations: int, warmup: int, capacity: int | None) -> None:
+    """Refuse numbers that are too small; `capacity` may be None.
+
+    Raises:
+        InvalidArgument: If one is.
+    """
+    if iterations < 0 or warmup < 0 or (capacity is not None and capacity < 1):
+        raise InvalidArgument(
+            "need iterations >= 0, warmup >= 0 and capacity >= 1; "
+            f"got {iterations}, {warmup} and {capacity}"
+        )

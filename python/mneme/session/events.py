@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from mneme.errors import MnemeError
+    from mneme.measure.statistics import NodeStatistics
     from mneme.session.final_round import Gain
     from mneme.session.near import Near
     from mneme.session.trials import CompletedCandidate
 
-__all__ = ["Outcome", "Progress", "Summary", "TuneListener"]
+__all__ = ["NodeReport", "Outcome", "Progress", "Summary", "TuneListener", "tell_failure"]
+
+
+@dataclass(kw_only=True)
+class NodeReport:
+    """What the hosts of a cluster have done for a search."""
+
+    hosts: Mapping[str, NodeStatistics]
+    """By their names."""
+    left_out: Mapping[str, str]
+    """Why a process cannot measure, by host or address."""
+    seconds: float = 0.0
+    """From the first configuration to the last result."""
+
+    def busy_share(self, host: str) -> float:
+        """Return the share of the time in which the devices of a host ran kernels."""
+        node = self.hosts[host]
+        whole = max(1, node.processes) * self.seconds
+        return node.device_busy_seconds / whole if whole else 0.0
 
 
 @dataclass(kw_only=True)
@@ -133,8 +154,23 @@ class TuneListener:
     def final_round(self, done: int, total: int) -> None:
         """The final measurements make progress."""
 
+    def nodes(self, found: NodeReport) -> None:
+        """What the hosts of a cluster have done, before the end of each session there."""
+
     def finished(self, outcome: Outcome) -> None:
         """The session is over."""
 
     def finished_all(self, summary: Summary) -> None:
         """Every launch of a recording is tuned."""
+
+
+def tell_failure(listener: TuneListener, sentence: str, error: MnemeError) -> None:
+    """Report the error that ends a session; listeners of old take its sentence only."""
+    parameters = inspect.signature(listener.failed).parameters.values()
+    is_of_old = "error" not in {one.name for one in parameters} and not any(
+        one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in parameters
+    )
+    if is_of_old:
+        listener.failed(sentence)
+    else:
+        listener.failed(sentence, error)

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mneme.measure.pool_processes import helpers_of
+from mneme.session.events import NodeReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,14 @@ _NO_HELPERS = (
     "configurations a second"
 )
 
-__all__ = ["count_workers", "leave_out_slow", "prepare", "report_nodes", "warn_of_machines"]
+__all__ = [
+    "count_workers",
+    "leave_out_slow",
+    "prepare",
+    "renewed",
+    "report_nodes",
+    "warn_of_machines",
+]
 
 
 def prepare(executor: Any, store: ResultStore, listener: TuneListener) -> None:  # noqa: ANN401
@@ -82,18 +90,41 @@ def report_nodes(
     store: ResultStore,
     listener: TuneListener,
 ) -> dict[str, Any]:
-    """Report what each host of a pool has done; return it as plain values, by host."""
+    """Report what each host of a pool has done, and what was left out; return it as plain values.
+
+    Nothing for executors of this machine.
+    """
     if hasattr(executor, "news"):
         executor.news.tell()
     nodes = _nodes(executor)
-    seconds = executor.statistics.wall_seconds
-    for host, node in nodes.items() if len(nodes) > 1 else ():
-        busy = node.device_busy_seconds / (max(1, node.processes) * seconds) if seconds else 0.0
+    if not nodes:
+        return {}
+    found = NodeReport(
+        hosts=nodes,
+        left_out=dict(executor.left_out),
+        seconds=executor.statistics.wall_seconds,
+    )
+    for host, node in nodes.items():
         failed = f", {node.failures} of them failed" if node.failures else ""
-        sentence = f"{host}: {node.finished} configurations{failed}, busy {100 * busy:.0f} %"
-        store.log(sentence)
-        listener.note(sentence)
-    return {host: asdict(node) for host, node in nodes.items()}
+        busy = 100 * found.busy_share(host)
+        store.log(f"{host}: {node.finished} configurations{failed}, busy {busy:.0f} %")
+    listener.nodes(found)
+    plain = {host: asdict(node) for host, node in nodes.items()}
+    return {"nodes": plain, "left_out": found.left_out}
+
+
+def renewed(
+    executor: Any,  # noqa: ANN401 - an `Executor`
+    opens: Callable[[], Any],
+    *,
+    cancel: bool = False,
+) -> Any:  # noqa: ANN401
+    """Return an executor that opens the recording anew: stray writes may be in what is open."""
+    if hasattr(executor, "renew"):  # it knows which processes of a pool can measure
+        executor.renew(cancel=cancel)
+        return executor
+    executor.shutdown(cancel=cancel)
+    return opens()
 
 
 def count_workers(executor: Any, wanted: int) -> int:  # noqa: ANN401 - an `Executor`

@@ -29,7 +29,7 @@ from mneme.session.constant_arguments import (
     with_constant_arguments,
     with_deployable_dimensions,
 )
-from mneme.session.events import Outcome, TuneListener
+from mneme.session.events import Outcome, TuneListener, tell_failure
 from mneme.session.memory import Memory
 from mneme.session.models import tune_models
 from mneme.session.options import TuneOptions
@@ -133,7 +133,7 @@ class TuningSession:
             is_gone = isinstance(error, errors.BackendUnavailable) and self.resume_with
             if is_gone and "--resume" not in self.error:
                 self.error += f"; go on with {self.resume_with}"
-            self.listener.failed(self.error, error)
+            tell_failure(self.listener, self.error, error)
             return next((code for kind, code in _CODES if isinstance(error, kind)), 7)
 
     @contextlib.contextmanager

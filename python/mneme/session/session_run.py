@@ -133,11 +133,11 @@ class SessionRun:
         except KeyboardInterrupt:
             self._executor.shutdown(cancel=True)
             return self._interrupted()
-        except (errors.IoFailed, errors.BackendUnavailable) as error:
+        except BaseException as error:
             self._executor.shutdown(cancel=True)
-            raise self._with_advice(error) from error
-        except BaseException:
-            self._executor.shutdown(cancel=True)
+            self._report_nodes()
+            if isinstance(error, (errors.IoFailed, errors.BackendUnavailable)):
+                raise self._with_advice(error) from error
             raise
         finally:
             self._executor.shutdown()
@@ -196,8 +196,7 @@ class SessionRun:
         except OutOfTime as error:  # of a space of the user's
             self._listener.note(str(error))
         if probes.is_stuck:
-            self._executor.shutdown(cancel=True)
-            self._executor = self._open_executor()
+            self._executor = machines.renewed(self._executor, self._open_executor, cancel=True)
         if told := getattr(self._space, "remark", ""):
             self._store.log(told)
             self._listener.note(told)
@@ -265,8 +264,7 @@ class SessionRun:
                 self._store.log(told)
                 self._listener.note(told)
                 loop.give_up()
-                self._executor.shutdown(cancel=True)
-                self._executor = self._open_executor()
+                self._executor = machines.renewed(self._executor, self._open_executor, cancel=True)
             if search.end_note:
                 self._store.log(search.end_note)
                 self._listener.note(search.end_note)
@@ -300,16 +298,13 @@ class SessionRun:
         if not hasattr(self._executor, "statistics"):
             return
         found = self._executor.statistics
-        loop.progress.busy_share = found.busy_share / machines.count_workers(
-            self._executor, self._options.workers
-        )
+        workers = machines.count_workers(self._executor, self._options.workers)
+        loop.progress.busy_share = found.busy_share / workers
         self._exporter.statistics = {
             **asdict(found),
             "busy_share": loop.progress.busy_share,
             "trials_per_second": loop.progress.rate,
         }
-        if nodes := machines.report_nodes(self._executor, self._store, self._listener):
-            self._exporter.statistics["nodes"] = nodes
 
     def _renew_executor(self, trials: Sequence[CompletedCandidate]) -> None:
         """Measure the best in new processes, in which no wrong configuration has run.
@@ -318,8 +313,7 @@ class SessionRun:
         """
         is_on_host = any(one.result.device == "cpu" for one in trials)
         if is_on_host and any(not one.is_verified for one in trials):
-            self._executor.shutdown()
-            self._executor = self._open_executor()
+            self._executor = machines.renewed(self._executor, self._open_executor)
 
     def _failed_fast(self, baseline: CompletedCandidate) -> int:
         sentence = (self._loop.errors if self._loop else [""])[0]
@@ -334,6 +328,7 @@ class SessionRun:
             rule = self._exporter.launch_rule(self._executor, baseline, trials)
         if "wait" in inspect.signature(self._executor.shutdown).parameters:
             self._executor.shutdown(wait=False)  # its processes end while files are written
+        self._report_nodes()
         self.outcome = self._exporter.write(status, baseline, finalist, trials, rule)
         if self._loop is not None:
             self.outcome.progress = self._loop.progress
@@ -348,7 +343,12 @@ class SessionRun:
         self._listener.finished(self.outcome)
         return OK
 
+    def _report_nodes(self) -> None:
+        found = machines.report_nodes(self._executor, self._store, self._listener)
+        self._exporter.statistics.update(found)
+
     def _interrupted(self) -> int:
+        self._report_nodes()
         trials = self._loop.completed if self._loop is not None else self._earlier.known
         self.outcome = self._exporter.interrupted(self._baseline, trials)
         self._store.log(f"interrupted: {len(trials)} trials")
@@ -438,8 +438,7 @@ class SessionRun:
         if stored is not None and not self._options.rerun_baseline:
             names = {"trial": _BASELINE, "status": "verified"}
             kept = CompletedCandidate.from_dict({**stored, **names})
-            kept.baseline_metric = kept.metric
-            return kept
+            return replace(kept, baseline_metric=kept.metric)
         recorded_ns = float(self._instance.recorded_ns)
         done = self._measured(config, recorded_ns if is_very_long(recorded_ns) else 0.0)
         done = replace(done, baseline_metric=done.metric)
@@ -488,8 +487,7 @@ class SessionRun:
         )
 
     def _with_own_pipeline(self, config: ExperimentConfiguration) -> ExperimentConfiguration:
-        device = self._options.device or choose_device()
-        passes, codegen_opt = self._record.pipeline_on(device)
+        passes, codegen_opt = self._record.pipeline_on(self._options.device or choose_device())
         return replace(config, passes=passes, codegen_opt=codegen_opt)
 
     def _measured(self, config: ExperimentConfiguration, nanoseconds: float) -> CompletedCandidate:
