@@ -48,6 +48,61 @@ int main() {
   return cudaGetLastError();
 }
 """
+GRAPH = (
+    f"""
+#include <cstdlib>
+{PROGRAM.partition("  for (int time")[0]}"""
+    """
+  cudaStream_t stream;
+  cudaGraph_t graph, other;
+  cudaGraphExec_t exec;
+  cudaGraphNode_t node;
+  size_t one = 1;
+  cudaStreamCreate(&stream);
+  const auto captured = [&](int number) {
+    cudaGraph_t made;
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    scale<<<8, 128, 0, stream>>>(out, in, number);
+    cudaStreamEndCapture(stream, &made);
+    return made;
+  };
+  const auto run = [&](const char* what) {
+    cudaMemset(out, 0, sizeof values);
+    cudaGraphLaunch(exec, stream);
+    cudaStreamSynchronize(stream);
+    cudaMemcpy(values, out, sizeof values, cudaMemcpyDeviceToHost);
+    double sum = 0;
+    for (const float value : values)
+      sum += value;
+    cudaKernelNodeParams params{};
+    cudaGraphKernelNodeGetParams(node, &params);
+    std::printf("%s: %.1f by <<<%u, %u>>>(%d)\\n", what, sum, params.gridDim.x, params.blockDim.x,
+                *static_cast<int*>(params.kernelParams[2]));
+  };
+  graph = captured(count);
+  other = captured(count - 1);
+  cudaGraphGetNodes(graph, &node, &one);
+  cudaGraphInstantiateWithFlags(&exec, graph, 0);
+  run("made");
+  cudaGraphExecUpdateResultInfo info;
+  if (cudaGraphExecUpdate(exec, other, &info) != cudaSuccess)
+    std::abort();
+  run("updated to fewer");
+  if (cudaGraphExecUpdate(exec, graph, &info) != cudaSuccess)
+    std::abort();
+  run("updated back");
+  cudaKernelNodeParams params{};
+  cudaGraphKernelNodeGetParams(node, &params);
+  int fewer = count - 2;
+  void* arguments[] = {&out, &in, &fewer};
+  params.kernelParams = arguments;
+  if (cudaGraphExecKernelNodeSetParams(exec, node, &params) != cudaSuccess)
+    std::abort();
+  run("set");
+  return cudaDeviceSynchronize();
+}
+"""
+)
 CUPY = """
 import cupy
 kernel = cupy.RawKernel(r'''
@@ -193,6 +248,22 @@ def test_programs_of_nvcc_are_launched_as_tuned(runtime: str, tmp_path: Path) ->
     assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
     done = _run(_tuned(tmp_path, tmp_path / "db", rule="exact"), program)
     assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    assert _traced(done.stderr) == TUNED, done.stderr
+
+
+@pytest.mark.parametrize("runtime", ["static", "shared"])
+def test_kernels_of_nvcc_in_graphs_are_launched_as_tuned(runtime: str, tmp_path: Path) -> None:
+    source, program = tmp_path / "program.cu", tmp_path / "program"
+    source.write_text(GRAPH)
+    _nvcc("-O3", "-std=c++17", f"-arch={_target()}", "-cudart", runtime, source, "-o", program)
+    alone = support.run(program)
+    assert alone.returncode == 0, alone.stderr
+    assert "made: 999000.0 by <<<8, 128>>>(1000)" in alone.stdout
+    done = support.record(tmp_path / "db", program)
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    done = _run(_tuned(tmp_path, tmp_path / "db", rule="exact"), program)
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    # A graph that was updated to fewer runs as built, as its kernel does that the program sets.
     assert _traced(done.stderr) == TUNED, done.stderr
 
 

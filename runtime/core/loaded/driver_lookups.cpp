@@ -62,6 +62,10 @@ constexpr std::array<std::string_view, 12> kForRuntime = {
     "cuTexObject",         "cuSurfObject",     "cuArrayDestroy",
     "cuArrayGetPlane",     "cuMipmappedArray", "cuCtxSetLimit"};
 
+/// And these, unless this library knows them as calls of the runtime.
+constexpr std::string_view kGraphs = "cuGraph";
+constexpr const char* kGraphOfRuntime = "cudaGraphInstantiate";
+
 bool beginsWithAny(std::string_view text, std::span<const std::string_view> prefixes) noexcept {
   return std::ranges::any_of(prefixes,
                              [&](std::string_view prefix) { return text.starts_with(prefix); });
@@ -101,7 +105,9 @@ Caller callerAt(const void* address) noexcept {
 /// Whether a caller gets our function of this name.
 bool getsOurs(std::string_view name, const void* caller) noexcept {
   const Caller who = callerAt(caller);
-  return who == Caller::Program || (who == Caller::Runtime && beginsWithAny(name, kForRuntime));
+  return who == Caller::Program ||
+         (who == Caller::Runtime && (beginsWithAny(name, kForRuntime) ||
+                                     (name.starts_with(kGraphs) && !ownFunction(kGraphOfRuntime))));
 }
 
 /// What a caller that gets our functions is given.

@@ -1,5 +1,6 @@
-// Room jit/loaded: functions of CUDA's driver by which a program loads code and launches its
-// kernels. They pass calls on; what is launched in place of a kernel is decided in loaded_engine.h.
+// Room jit/loaded: functions of CUDA's driver by which a program loads code, launches its kernels
+// and makes graphs of them. They pass calls on; what is launched in place of a kernel is decided in
+// loaded_engine.h.
 #include <algorithm>
 
 #include "runtime/core/loaded/vendor_functions.h"
@@ -43,6 +44,17 @@ int noteKernel(int status, const void** function, void* module, const char* name
           status == 0 && function && *function && name ? startedEngine() : nullptr)
     engine->kernelAskedFor(*function, module, name);
   return status;
+}
+
+/// An executable graph was made of `graph`, or updated by it.
+int noteGraph(int status, void* exec, void* graph) noexcept {
+  if (LoadedEngine* engine = status == 0 && exec ? startedEngine() : nullptr)
+    engine->graphChanged({exec, graph});
+  return status;
+}
+
+int noteMade(int status, void** exec, void* graph) noexcept {
+  return noteGraph(status, exec ? *exec : nullptr, graph);
 }
 
 std::optional<TunedLaunch> planOf(const DriverLaunch& launch) noexcept {
@@ -208,4 +220,49 @@ MNEME_PRELOADED_API int cuLaunchKernelEx_ptsz(const RuntimeLaunchConfig* config,
              ? launchAs(*config, loaded::perThreadStream(config->stream), function, args, extra,
                         start)
              : start(config, function);
+}
+
+/// Before CUDA 12 it had five parameters, then the first three.
+MNEME_PRELOADED_API int cuGraphInstantiate(void** exec, void* graph, void* third, void* fourth,
+                                           size_t fifth) {
+  return noteMade(
+      forward<cuGraphInstantiate>("cuGraphInstantiate", exec, graph, third, fourth, fifth), exec,
+      graph);
+}
+
+MNEME_PRELOADED_API int cuGraphInstantiate_v2(void** exec, void* graph, void* third, void* fourth,
+                                              size_t fifth) {
+  return noteMade(
+      forward<cuGraphInstantiate_v2>("cuGraphInstantiate_v2", exec, graph, third, fourth, fifth),
+      exec, graph);
+}
+
+MNEME_PRELOADED_API int cuGraphInstantiateWithFlags(void** exec, void* graph,
+                                                    unsigned long long flags) {
+  return noteMade(
+      forward<cuGraphInstantiateWithFlags>("cuGraphInstantiateWithFlags", exec, graph, flags), exec,
+      graph);
+}
+
+MNEME_PRELOADED_API int cuGraphInstantiateWithParams(void** exec, void* graph, void* params) {
+  return noteMade(
+      forward<cuGraphInstantiateWithParams>("cuGraphInstantiateWithParams", exec, graph, params),
+      exec, graph);
+}
+
+MNEME_PRELOADED_API int cuGraphInstantiateWithParams_ptsz(void** exec, void* graph, void* params) {
+  return noteMade(forward<cuGraphInstantiateWithParams_ptsz>("cuGraphInstantiateWithParams_ptsz",
+                                                             exec, graph, params),
+                  exec, graph);
+}
+
+/// Before CUDA 12.
+MNEME_PRELOADED_API int cuGraphExecUpdate(void* exec, void* graph, void* third, void* fourth) {
+  return noteGraph(forward<cuGraphExecUpdate>("cuGraphExecUpdate", exec, graph, third, fourth),
+                   exec, graph);
+}
+
+MNEME_PRELOADED_API int cuGraphExecUpdate_v2(void* exec, void* graph, void* result) {
+  return noteGraph(forward<cuGraphExecUpdate_v2>("cuGraphExecUpdate_v2", exec, graph, result), exec,
+                   graph);
 }

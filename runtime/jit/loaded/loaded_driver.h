@@ -3,13 +3,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/core/embed/device_code.h"
+#include "runtime/jit/tuned/file.h"
 
 namespace mneme::jit {
+
+/// An executable graph, and the graph that it was made from or updated by.
+struct LoadedGraph {
+  void *exec = nullptr, *graph = nullptr;
+};
+
+/// A kernel in it, as the program has it there.
+struct LoadedGraphKernel {
+  void* node = nullptr;
+  const void* function = nullptr; ///< one handle of it, or the only one
+  const void* kernel = nullptr;   ///< another, of a library's kernel; may be null
+  tuned::Dims dims;
+  uint64_t sharedBytes = 0;
+  void** args = nullptr;
+  void** extra = nullptr;
+  bool mayReshape = true; ///< false: its blocks depend on each other
+};
 
 /// All functions are thread-safe, and about the context that is current in the calling thread.
 class LoadedDriver {
@@ -33,6 +52,14 @@ public:
   /// Gives `kernel` the attributes that the program has given to `own`. Returns whether a launch
   /// with this dynamic shared memory is then possible.
   virtual bool takeAttributes(const void* own, void* kernel, uint64_t sharedBytes) noexcept = 0;
+
+  /// Visits the kernels of a graph that run in the current context and can be replaced.
+  virtual void visitKernels(const LoadedGraph&,
+                            const std::function<void(const LoadedGraphKernel&)>& visit) = 0;
+  /// Makes launches of the executable graph run `function` there, or the program's own if that is
+  /// null, with the same arguments.
+  virtual bool replaceIn(const LoadedGraph& graph, const LoadedGraphKernel& own,
+                         const void* function, const tuned::Dims& dims) noexcept = 0;
 };
 
 } // namespace mneme::jit

@@ -251,6 +251,15 @@ std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::find(const void* function,
   }
 }
 
+std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::tunedHere(const void* function,
+                                                              int device) noexcept {
+  const auto known = findKnown(function);
+  std::shared_ptr<Kernel> kernel = known ? *known : find(function, device);
+  const bool isHere =
+      kernel && (kernel->context == 0 || kernel->context == driver_.currentContext());
+  return isHere ? kernel : nullptr;
+}
+
 std::optional<TunedLaunch> LoadedEngine::planOf(const DriverLaunch& launch) noexcept {
   if (!hasModules_.load(std::memory_order_relaxed) || isOff_.load(std::memory_order_relaxed))
     return std::nullopt;
@@ -260,14 +269,45 @@ std::optional<TunedLaunch> LoadedEngine::planOf(const DriverLaunch& launch) noex
   const int device = driver_.currentDevice();
   if (device < 0)
     return std::nullopt;
-  const std::shared_ptr<Kernel> kernel = known ? *known : find(launch.function, device);
-  if (!kernel || driver_.isCaptured(launch.stream) ||
-      (kernel->context != 0 && kernel->context != driver_.currentContext()))
+  const std::shared_ptr<Kernel> kernel = tunedHere(launch.function, device);
+  if (!kernel || driver_.isCaptured(launch.stream))
     return std::nullopt;
   try {
     return choose(*kernel, launch, device);
   } catch (const std::exception&) { // no memory
     return std::nullopt;
+  }
+}
+
+void LoadedEngine::graphChanged(const LoadedGraph& graph) noexcept {
+  if (!hasModules_.load(std::memory_order_relaxed) || isOff_.load(std::memory_order_relaxed))
+    return;
+  const int device = driver_.currentDevice();
+  if (device < 0)
+    return;
+  try {
+    driver_.visitKernels(graph, [&](const LoadedGraphKernel& one) { tuneIn(graph, one, device); });
+  } catch (const std::exception&) { // no memory: the graph runs as it was built
+  }
+}
+
+void LoadedEngine::tuneIn(const LoadedGraph& graph, const LoadedGraphKernel& one, int device) {
+  for (const void* function : {one.function, one.kernel}) {
+    const auto kernel = function ? tunedHere(function, device) : nullptr;
+    if (!kernel)
+      continue;
+    const auto plan = choose(*kernel,
+                             {.function = function,
+                              .dims = one.dims,
+                              .sharedBytes = one.sharedBytes,
+                              .args = one.args,
+                              .extra = one.extra,
+                              .mayReshape = one.mayReshape},
+                             device);
+    if (plan && !driver_.replaceIn(
+                    graph, one, plan->function == function ? nullptr : plan->function, plan->dims))
+      warn(kernel->blob.kernel, "the driver does not take it into a graph");
+    return;
   }
 }
 

@@ -71,6 +71,11 @@ public:
   /// Returns nothing if the launch is to happen as the program wrote it.
   std::optional<TunedLaunch> planOf(const DriverLaunch& launch) noexcept;
 
+  /// Call it when an executable graph was made or updated. Its kernels become tuned ones where
+  /// these fit. What the program asks of its graph stays its own, and so does a kernel that it sets
+  /// later.
+  void graphChanged(const LoadedGraph& graph) noexcept;
+
   /// Makes all launches happen as the program wrote them. Takes no lock: for children of fork().
   void turnOff() noexcept { isOff_.store(true, std::memory_order_relaxed); }
   /// At exit: reports the kernels in the file that no launch used. Waits for no lock.
@@ -100,6 +105,9 @@ private:
   /// Returns nothing for a handle that was not launched before.
   std::optional<std::shared_ptr<Kernel>> findKnown(const void* function) noexcept;
   std::shared_ptr<Kernel> find(const void* function, int device) noexcept;
+  /// Null if launches of it stay as they are, here or everywhere.
+  std::shared_ptr<Kernel> tunedHere(const void* function, int device) noexcept;
+  void tuneIn(const LoadedGraph& graph, const LoadedGraphKernel& one, int device);
   std::shared_ptr<Kernel> read(const void* function, int device);
   std::shared_ptr<ChangedCode> changedCodeOf(uint64_t staticHash);
   std::optional<TunedLaunch> choose(Kernel& kernel, const DriverLaunch& launch, int device);

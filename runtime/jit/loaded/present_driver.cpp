@@ -8,6 +8,7 @@
 #include "runtime/core/loaded/vendor_functions.h"
 #include "runtime/devices/cuda/application.h"
 #include "runtime/devices/cuda/cuda_description.h"
+#include "runtime/devices/cuda/graph_nodes.h"
 #include "runtime/devices/cuda/module_loader.h"
 
 namespace mneme::jit {
@@ -74,6 +75,44 @@ public:
     return true;
   }
 
+  void visitKernels(const LoadedGraph& graph,
+                    const std::function<void(const LoadedGraphKernel&)>& visit) override {
+    CUcontext context = nullptr;
+    if (driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
+      return;
+    visitKernelNodes(driver_, static_cast<CUgraphExec>(graph.exec),
+                     static_cast<CUgraph>(graph.graph), [&](const KernelNode& one) {
+                       const CUkernelNodeParams& own = one.params;
+                       if (own.ctx == context)
+                         visit({.node = one.node,
+                                .function = own.func,
+                                .kernel = own.kern,
+                                .dims = {{own.gridDimX, own.gridDimY, own.gridDimZ},
+                                         {own.blockDimX, own.blockDimY, own.blockDimZ}},
+                                .sharedBytes = own.sharedMemBytes,
+                                .args = own.kernelParams,
+                                .extra = own.extra,
+                                .mayReshape = !one.hasTiedBlocks});
+                     });
+  }
+  bool replaceIn(const LoadedGraph& graph, const LoadedGraphKernel& own, const void* function,
+                 const tuned::Dims& dims) noexcept override {
+    CUkernelNodeParams params;
+    const void* const launched = function ? function : own.function;
+    params.func = static_cast<CUfunction>(const_cast<void*>(launched));
+    if (!launched)
+      params.kern = static_cast<CUkernel>(const_cast<void*>(own.kernel));
+    params.gridDimX = dims.grid.x, params.gridDimY = dims.grid.y, params.gridDimZ = dims.grid.z;
+    params.blockDimX = dims.block.x, params.blockDimY = dims.block.y;
+    params.blockDimZ = dims.block.z;
+    params.sharedMemBytes = static_cast<unsigned>(own.sharedBytes);
+    params.kernelParams = own.args;
+    params.extra = own.args ? nullptr : own.extra;
+    return driver_.cuGraphExecKernelNodeSetParams(static_cast<CUgraphExec>(graph.exec),
+                                                  static_cast<CUgraphNode>(own.node),
+                                                  &params) == CUDA_SUCCESS;
+  }
+
 private:
   /// A library's kernel need not be one of the driver's functions.
   CUfunction functionOf(const void* handle) const noexcept {
@@ -109,6 +148,12 @@ public:
     throw Error(ErrorCode::Unsupported, "the CPU device runs code as it is");
   }
   bool takeAttributes(const void*, void*, uint64_t) noexcept override { return false; }
+  void visitKernels(const LoadedGraph&,
+                    const std::function<void(const LoadedGraphKernel&)>&) override {}
+  bool replaceIn(const LoadedGraph&, const LoadedGraphKernel&, const void*,
+                 const tuned::Dims&) noexcept override {
+    return false;
+  }
 
 private:
   int (*isCapturing_)(void* stream,

@@ -38,14 +38,32 @@ struct FakeDriver final : LoadedDriver {
   bool takeAttributes(const void*, void*, uint64_t sharedBytes) noexcept override {
     return sharedBytes <= allowedBytes;
   }
+  void visitKernels(const LoadedGraph&,
+                    const std::function<void(const LoadedGraphKernel&)>& visit) override {
+    for (const LoadedGraphKernel& one : kernels)
+      visit(one);
+  }
+  bool replaceIn(const LoadedGraph&, const LoadedGraphKernel& own, const void* function,
+                 const tuned::Dims& dims) noexcept override {
+    if (!refusesNodes)
+      replaced.push_back({own.node, function, dims});
+    return !refusesNodes;
+  }
 
   int device = 0;
   std::string architecture = "sm_90";
   uint64_t context = 1, allowedBytes = 48 << 10;
-  bool failsToLoad = false;
+  bool failsToLoad = false, refusesNodes = false;
   void* captured = reinterpret_cast<void*>(99);
   char changed = 0;
   std::vector<std::string> loaded;
+  struct Replaced {
+    void* node;
+    const void* function;
+    tuned::Dims dims;
+  };
+  std::vector<LoadedGraphKernel> kernels; ///< of any graph
+  std::vector<Replaced> replaced;
 };
 
 /// A file that tunes the kernel of this code, for an argument n of 7.
@@ -88,6 +106,17 @@ struct Program {
                           .mayReshape = mayReshape});
   }
   std::optional<TunedLaunch> launch() { return launch(&function); }
+
+  /// A node that launches the kernel as launch() does.
+  LoadedGraphKernel node(void* handle, const void* own, const void* ofLibrary = nullptr) {
+    return {.node = handle,
+            .function = own,
+            .kernel = ofLibrary,
+            .dims = {{8, 1, 1}, {128, 1, 1}},
+            .sharedBytes = sharedBytes,
+            .args = args,
+            .mayReshape = mayReshape};
+  }
 
   FakeDriver driver;
   std::vector<std::string> warnings, lines;
@@ -282,4 +311,42 @@ TEST_CASE("code that cannot be changed stays, with its dimensions") {
     CHECK(program.warnings[0] == "tuned kernel 'k' is not used: no room for k; it runs as it was "
                                  "built");
   }
+}
+
+TEST_CASE("kernels in executable graphs are tuned as other launches are") {
+  Program program(fileFor(kPlain, kDims));
+  char first = 0, second = 0, unknown = 0, graph = 0;
+  int32_t other = 8;
+  void* otherArgs[2] = {&program.pointer, &other};
+  program.driver.kernels = {
+      program.node(&first, &program.function), program.node(&second, &unknown, &program.function),
+      program.node(&unknown, &unknown), program.node(&unknown, &program.function)};
+  program.driver.kernels.back().args = otherArgs;
+  program.engine.graphChanged({&graph, &graph});
+  REQUIRE(program.driver.replaced.size() == 2);
+  for (const auto& [node, function, dims] : program.driver.replaced) {
+    CHECK((node == &first || node == &second));
+    CHECK(function == nullptr); // the program's own, with other dimensions
+    CHECK(dims == tuned::Dims{{16, 1, 1}, {64, 1, 1}});
+  }
+  program.driver.context = 2; // the handles are not of this one
+  program.engine.graphChanged({&graph, &graph});
+  program.engine.turnOff();
+  program.engine.graphChanged({&graph, &graph});
+  CHECK(program.driver.replaced.size() == 2);
+  CHECK(program.warnings.empty());
+}
+
+TEST_CASE("kernels in executable graphs get other code, if the driver takes it") {
+  Program program(fileFor(kPlain, "\"MaxRegisters\": 32, " + kDims));
+  char node = 0, graph = 0;
+  program.driver.kernels = {program.node(&node, &program.function)};
+  program.engine.graphChanged({&graph, &graph});
+  REQUIRE(program.driver.replaced.size() == 1);
+  CHECK(program.driver.replaced[0].function == &program.driver.changed);
+  CHECK(program.driver.replaced[0].dims.block.x == 64);
+  program.driver.refusesNodes = true;
+  program.engine.graphChanged({&graph, &graph});
+  REQUIRE(program.warnings.size() == 1);
+  CHECK(program.warnings[0].find("does not take it into a graph") != std::string::npos);
 }
