@@ -378,3 +378,21 @@ def test_an_executor_that_was_cancelled_waits_for_nothing(
     end.start()
     end.join(30)
     assert not end.is_alive()
+
+
+def test_what_a_killed_search_had_open_is_closed(
+    record: RecordedExecution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_remote_evaluation, "_IDLE_SECONDS", 0.1)
+    monkeypatch.setattr(_remote_evaluation, "_IDLE_POLL_SECONDS", 0.05)
+    monkeypatch.setattr(_remote_evaluation, "_process", _remote_evaluation._Process())
+    spec = FuturesReplayExecutor(ThreadPoolExecutor(1), record.path, None, 1, device="cpu")._spec
+    options = {"fresh": False, "iterations": None, "measuring": None}
+    config = ExperimentConfiguration().to_dict()
+    opened = _remote_evaluation._process.opened
+    for number in range(2):  # what is used again is opened again
+        assert _remote_evaluation.evaluate(spec, number, [config], b"", options)["results"]
+        end = time.monotonic() + 60
+        while opened:
+            assert time.monotonic() < end
+            time.sleep(0.05)

@@ -8,13 +8,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from cluster_parts import CPU, PROGRAM, dask_nodes, mneme
+from mneme import deploy
 from mneme.deploy.tuning_results import find_results
 from mneme.errors import InvalidArgument
+from mneme.session import models
 from mneme.session.option_files import read_options
 from mneme.session.options import TuneOptions
 from mneme.session.result_store import read_trials
@@ -129,3 +132,29 @@ def test_an_interrupt_ends_every_search(recording: Path, tmp_path: Path) -> None
     for model in models:
         assert read_trials(results / model)
         assert json.loads((results / model / "summary.json").read_text())["status"] == "interrupted"
+
+
+def test_a_model_without_a_winner_leaves_the_others_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as one whose only node died."""
+    ended, lost = (
+        models._Search(name, tmp_path / name, *[cast("Any", None)] * 2) for name in ("A100", "H100")
+    )
+    (ended.directory / "kernel").mkdir(parents=True)
+    (ended.directory / "kernel" / "best.json").write_text("{}")
+    lost.directory.mkdir()
+    planned: list[Path] = []
+
+    def plan(directories: list[Path]) -> SimpleNamespace:
+        planned.extend(directories)
+        return SimpleNamespace(left_out=[], deployed=[1])
+
+    monkeypatch.setattr(deploy, "plan_deployment", plan)
+    monkeypatch.setattr(deploy, "write_deployment", lambda *_: None)
+    told: list[str] = []
+    listener = cast("Any", SimpleNamespace(warn=told.append, note=lambda _: None))
+    options = TuneOptions.from_dict({"record_database": "r", "trials": 1})
+    models._write_tuned_file(options, tmp_path, [ended, lost], listener)
+    assert planned == [ended.directory]
+    assert told == ["H100 has no winner: the tuned-kernels file is without it"]

@@ -118,6 +118,27 @@ def test_processes_of_ray_measure_and_may_die(
     assert not [one for one in trials if one.result.worker_died]
 
 
+@pytest.mark.slow
+@pytest.mark.alone
+def test_the_command_of_the_page(cluster: str, recording: Path, tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "clusters.md"
+    (command,) = (
+        one for one in page.read_text().splitlines() if one.endswith("ray://head-node:10001")
+    )
+    (tmp_path / "recording").symlink_to(recording)
+    line = command.replace("ray://head-node:10001", cluster).replace("400", "4").split()
+    done = subprocess.run(
+        [sys.executable, "-m", *line, "--device", "cpu", "--results-dir", "results"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(read_trials(tmp_path / "results")) == 4
+
+
 def test_a_cluster_that_does_not_answer_is_named(recording: Path) -> None:
     pytest.importorskip("ray")
     line = [sys.executable, "-m", "mneme", "tune", "-rdb", str(recording), "--trials", "1"]

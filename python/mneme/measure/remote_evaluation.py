@@ -6,6 +6,7 @@ hangs ends that child, never the pool's process.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import sys
@@ -51,6 +52,10 @@ __all__ = [
 # A process that cannot measure waits this long, so that tasks come to others meanwhile.
 _PAUSE_SECONDS = 0.5
 _HOLD_SECONDS = 2.0
+# A search that was killed cannot say that it has ended: what nothing uses for so long is closed,
+# since it occupies memory of a GPU. What is used again is opened again.
+_IDLE_SECONDS = 600.0
+_IDLE_POLL_SECONDS = 30.0
 _USUAL = ExperimentResult().to_dict()
 
 
@@ -108,6 +113,8 @@ class _Opened:
     logs: ScratchDirectory | None
     ir: bytes = b""
     users: int = 0
+    used: float = field(default_factory=time.monotonic)
+    """When something used it last."""
 
     def close(self, *, cancel: bool = False) -> None:
         self.executor.shutdown(cancel=cancel)
@@ -125,6 +132,8 @@ class _Process:
     admitted: set[str] = field(default_factory=set)
     device: str | None = None
     claim: IO[bytes] | None = None
+    is_watched: bool = False
+    """Whether a thread closes what nothing uses."""
 
 
 _process = _Process()
@@ -280,6 +289,7 @@ def evaluate(
     finally:
         with process.lock:
             opened.users -= 1
+            opened.used = time.monotonic()
     plain = [_plain(result) for result in results if result is not None]
     seconds = time.monotonic() - began
     told = {"host": os.uname().nodename, "place": place_here()}
@@ -328,9 +338,23 @@ def _open(process: _Process, spec: RemoteSpec) -> _Opened:
             logs.cleanup()
         raise
     process.opened[spec] = _Opened(executor, logs)
+    if not process.is_watched:
+        process.is_watched = True
+        threading.Thread(target=_close_idle, args=[process], name="mneme-idle", daemon=True).start()
     # What compiles starts while the recording is opened and the first configuration is measured.
     executor.prepare()
     return process.opened[spec]
+
+
+def _close_idle(process: _Process) -> None:
+    while True:
+        time.sleep(_IDLE_POLL_SECONDS)
+        with process.lock:
+            latest = time.monotonic() - _IDLE_SECONDS
+            idle = [one for one, at in process.opened.items() if not at.users and at.used < latest]
+            for spec in idle:
+                with contextlib.suppress(Exception):  # nobody is there to hear of it
+                    process.opened.pop(spec).close(cancel=True)
 
 
 def _check_model(spec: RemoteSpec, device: str) -> None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["tune_models"]
 
 _INTERRUPTED = 130
+# A cluster that is gone, and files or a database that cannot be written.
+_CAN_GO_ON = (6, 8)
 _OWN_PREFIX = "mneme: "
 
 
@@ -74,7 +76,10 @@ def tune_models(options: TuneOptions, listener: TuneListener) -> int:
             _write_tuned_file(options, parent, searches, listener)
         except MnemeError as error:
             listener.warn(f"no tuned-kernels file was written: {error}")
-    return next((code for code in codes if code), 0)
+    failed = next((code for code in codes if code), 0)
+    if failed in _CAN_GO_ON:
+        listener.note(f"go on with all models: mneme tune --resume --results-dir {parent}")
+    return failed
 
 
 def _models(options: TuneOptions) -> list[str]:
@@ -139,7 +144,11 @@ def _write_tuned_file(
 
     output = options.proteus_output
     path = Path(output) if output else parent / "proteus_tuned_kernels.json"
-    plan = deploy.plan_deployment([one.directory for one in searches if one.directory.is_dir()])
+    ended = [one for one in searches if any(one.directory.rglob("best.json"))]
+    for one in searches:
+        if one not in ended:
+            listener.warn(f"{one.model} has no winner: the tuned-kernels file is without it")
+    plan = deploy.plan_deployment([one.directory for one in ended])
     deploy.write_deployment(plan, path)
     for one in plan.left_out:
         listener.note(f"{one.directory.relative_to(parent)} is left out: {one.reason}")
