@@ -447,6 +447,9 @@ class Device:
     def granularity(self) -> int:
         """Return what sizes are rounded up to, in bytes."""
 
+    def memory_left(self) -> int | None:
+        """Return how many bytes of memory are free now; None: the device cannot tell."""
+
     def reserve(self, address: int, size: int) -> int:
         """Reserve addresses, any with 0; return the first.
 

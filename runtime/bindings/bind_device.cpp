@@ -106,6 +106,7 @@ void bindDevice(py::module_& module) {
            arg("id") = "", Release())
       .def("target", [](const device::Device& self) { return self.description().target; })
       .def("granularity", &device::Device::granularity)
+      .def("memory_left", &device::Device::memoryLeft, Release())
       .def("reserve", &device::Device::reserve, arg("address"), arg("size"), Release())
       .def("release", &device::Device::release, arg("address"), arg("size"), Release())
       .def("map", &device::Device::map, arg("address"), arg("size"), Release())

@@ -207,6 +207,9 @@ public:
                                              uint32_t count, const std::function<void()>& restore);
   virtual bool isUsable() const = 0;
 
+  /// Returns how many bytes of memory are free now; nothing if the device cannot tell.
+  virtual std::optional<uint64_t> memoryLeft() { return std::nullopt; }
+
   /// Lets kernels have at least as much as these say. What the device refuses is logged. Call it
   /// before modules are loaded.
   virtual void raiseLimits(const ContextLimits& limits) {}

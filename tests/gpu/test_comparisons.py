@@ -12,6 +12,7 @@ import pytest
 
 from gpu.support import DEVICE, EXAMPLE_NAMES, launches, mneme
 from mneme.devices import device_limits, list_devices
+from mneme.errors import OutOfMemory
 from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions
 from mneme.recording.configured import configured
 from mneme.recording.recorded_execution import RecordedExecution
@@ -41,6 +42,24 @@ def test_a_process_keeps_the_device_from_recording_to_recording(
     assert all(one.code_from_cache for one in results)
     again = max(one.device_open_time for one in results[1:])
     record_property("opening the device for another recording", f"{again:.4f} s at most")
+
+
+def test_a_launch_is_opened_beside_another_one_where_there_is_room(
+    recording: Callable[[str], Path], tmp_path: Path
+) -> None:
+    asked = []
+    for name in EXAMPLE_NAMES[:2]:
+        path, record_id = next(launches(recording(name)))
+        prologue = RecordedExecution.from_json(path).get(record_id).prologue.fn
+        asked.append(((str(path), record_id), prologue))
+    with SuiteExecutor([DEVICE], tmp_path, SuiteOptions(lanes=2)) as executor:
+        for lane, (launch, prologue) in enumerate(asked):
+            executor.open(0, launch, prologue, lane=lane, most_part=0.25)()
+        assert len(executor.pids) == 2
+        with pytest.raises(
+            OutOfMemory, match=r"\d+ bytes beside another launch, with \d+ bytes left"
+        ):
+            executor.open(0, *asked[0], lane=1, most_part=1e-15)()
 
 
 def test_every_example_is_compared(recording: Callable[[str], Path], tmp_path: Path) -> None:

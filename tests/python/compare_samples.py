@@ -147,7 +147,7 @@ class Simulated:
         prologue: str,
         *,
         lane: int = 0,
-        most_bytes: int = 0,
+        most_part: float = 0.0,
     ) -> Callable[[], None]:
         def wait() -> None:
             self._check(device)

@@ -167,7 +167,7 @@ def test_a_launch_that_was_closed_for_a_large_one_is_opened_again(tmp_path: Path
     small, large = (
         _Measurement(
             simulated,
-            Lane(device=0, number=at, most_bytes=1, turns=turns),
+            Lane(device=0, number=at, most_part=0.25, turns=turns),
             cast("Any", SimpleNamespace(case=case)),
             options,
         )

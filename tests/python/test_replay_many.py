@@ -92,8 +92,10 @@ def test_a_process_opens_a_launch_while_another_one_measures(tmp_path: Path) -> 
             config = recorded_configuration(launch)
             assert executor.submit(0, places[at], config, lane=at % 2)().verified
         assert len(executor.pids) == 2
-        with pytest.raises(OutOfMemory):
-            executor.open(0, places[0], snapshots[0], lane=1, most_bytes=1)()
+        with pytest.raises(
+            OutOfMemory, match=r"\d+ bytes beside another launch, with \d+ bytes left"
+        ):
+            executor.open(0, places[0], snapshots[0], lane=1, most_part=1e-15)()
         with pytest.raises(NotFound):
             executor.open(0, places[0], f"{snapshots[0]}.none", lane=1)()
         gone = places[0][0], "1"

@@ -201,7 +201,7 @@ class _Measurement:
                 case.launch,
                 case.instance.prologue.fn,
                 lane=lane.number,
-                most_bytes=lane.most_bytes,
+                most_part=lane.most_part,
             )
             try:
                 wait()

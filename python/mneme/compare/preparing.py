@@ -36,7 +36,7 @@ class Executor(Protocol):
         prologue: str,
         *,
         lane: int = 0,
-        most_bytes: int = 0,
+        most_part: float = 0.0,
     ) -> Callable[[], None]:
         """Open a launch before its replays come; return a function that waits for that."""
 

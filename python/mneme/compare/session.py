@@ -39,8 +39,9 @@ _CPU = "cpu"
 _POLL_SECONDS = 0.2
 # While a launch is measured in one process of a GPU, the next one is opened in the other.
 _LANES = 2
-# Larger ones have the GPU alone: a launch needs its memory twice, and its result.
-_PART_OF_MEMORY = 1 / 8
+# A launch with more of the memory that is left has the GPU alone: each needs its memory twice, and
+# its result, and what measures has to find some, too.
+_PART_OF_MEMORY_LEFT = 1 / 4
 
 
 class CompareListener:
@@ -192,10 +193,9 @@ def _lanes_of(device: str) -> int:
 
 def _make_lanes(number: int, device: str) -> list[Lane]:
     turns, count = Turns(), _lanes_of(device)
-    most_bytes = int(device_limits(device).total_memory_bytes * _PART_OF_MEMORY)
+    most_part = _PART_OF_MEMORY_LEFT if count > 1 else 0.0
     return [
-        Lane(device=number, number=lane, most_bytes=most_bytes if count > 1 else 0, turns=turns)
-        for lane in range(count)
+        Lane(device=number, number=lane, most_part=most_part, turns=turns) for lane in range(count)
     ]
 
 

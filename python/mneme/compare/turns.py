@@ -81,7 +81,7 @@ class Lane:
     """Number of the device."""
     number: int = 0
     """Which of the processes of the device."""
-    most_bytes: int = 0
-    """Memory of a launch that may be open beside another one; 0: any."""
+    most_part: float = 0.0
+    """The part of the memory left that a launch may have to be opened beside another; 0: any."""
     turns: Turns
     """Those of the device."""

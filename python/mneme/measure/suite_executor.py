@@ -204,7 +204,7 @@ class SuiteExecutor:
         return future
 
     def open(
-        self, device: int, launch: Launch, prologue: str, *, lane: int = 0, most_bytes: int = 0
+        self, device: int, launch: Launch, prologue: str, *, lane: int = 0, most_part: float = 0.0
     ) -> Callable[[], None]:
         """Open a launch before its replays come; return a function that waits for that.
 
@@ -215,9 +215,10 @@ class SuiteExecutor:
             launch: What is opened; what the lane has open is closed.
             prologue: File with its memory.
             lane: Which process of the device.
-            most_bytes: It is not opened if it has more memory than this; 0: no limit.
+            most_part: It is not opened if it has more than this part of the memory that the device
+                has left; 0: no limit.
         """
-        return self._ask(device, lane, Task(message=("open", launch, prologue, most_bytes)))
+        return self._ask(device, lane, Task(message=("open", launch, prologue, most_part)))
 
     def close_others(self, device: int, lane: int) -> None:
         """Wait until the other processes of a device have no launch open."""

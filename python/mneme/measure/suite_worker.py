@@ -12,7 +12,7 @@ from mneme.measure.serving import serve
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mneme._native import ReplaySession
+    from mneme._native import Device, ReplaySession
     from mneme.measure.serving import Handler
 
     _Launch = tuple[str, str]
@@ -28,10 +28,10 @@ def main() -> None:
 
     - `("run", launch, configuration, options)`, the latter two as JSON:
       `("result", (result as JSON, seconds without a request before it))`
-    - `("open", launch, path of its prologue, most bytes of memory)`: `("done", None)`
+    - `("open", launch, path of its prologue, most of the free memory)`: `("done", None)`
     - `("close",)`: `("done", None)`
 
-    A launch that cannot be opened, or that has more memory, gives
+    A launch that cannot be opened, or that has more than this part of what is free, gives
     `("unopened", (class name, sentence))`.
     """
     serve(_open)
@@ -43,7 +43,7 @@ def _open(device: str) -> Iterator[tuple[object, Handler]]:
 
     # A GPU is started once: its context lives as long as somebody holds the device.
     held = _native.Device(device)
-    opened = _Opened(device)
+    opened = _Opened(device, held)
 
     ended = time.monotonic()
 
@@ -80,8 +80,9 @@ class _Unopened(Exception):  # noqa: N818 - an answer, not an error
 class _Opened:
     """The launch that is open, if any: recorded addresses are for one at a time."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, held: Device) -> None:
         self._device = device
+        self._held = held
         self._launch: _Launch | None = None
         self._session: ReplaySession | None = None
 
@@ -98,15 +99,19 @@ class _Opened:
             self._launch = launch
         return self._session
 
-    def open_small(self, launch: _Launch, prologue: str, most_bytes: int) -> None:
-        """Open a launch unless it has more memory than this; what is open is closed then, too."""
+    def open_small(self, launch: _Launch, prologue: str, most_part: float) -> None:
+        """Open a launch unless it has more than this part of the free memory.
+
+        What is open is closed in any case.
+        """
         from mneme import _native  # noqa: PLC0415 - loaded by now
 
         self.close()
         try:
             taken = int(_native.Snapshot(prologue).sizes()["raw"])
-            if 0 < most_bytes < taken:
-                raise OutOfMemory(f"{taken} bytes beside another launch")
+            left = self._held.memory_left() if most_part else None
+            if left is not None and taken > left * most_part:
+                raise OutOfMemory(f"{taken} bytes beside another launch, with {left} bytes left")
         except MnemeError as error:
             raise _Unopened(error) from error
         self.session_of(launch)

@@ -218,6 +218,14 @@ uint64_t GpuDevice::launch(Module& module, const LaunchShape& shape, void* const
   return elapsedNs(shape);
 }
 
+std::optional<uint64_t> GpuDevice::memoryLeft() {
+  const ContextScope scope = context_->use();
+  size_t free = 0, total = 0;
+  if (context_->shared().memoryLeft(&free, &total) != kSuccess)
+    return std::nullopt;
+  return free;
+}
+
 void GpuDevice::startTimedLaunch(const LoadedKernel& module, const LaunchShape& shape,
                                  void* const* args) {
   const Driver& driver = context_->shared();

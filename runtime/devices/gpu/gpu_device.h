@@ -48,6 +48,7 @@ public:
   uint64_t launch(Module& module, const LaunchShape& shape, void* const* args,
                   double timeoutSeconds) override;
   bool isUsable() const override { return context_->isUsable(); }
+  std::optional<uint64_t> memoryLeft() override;
   void flushCaches() override;
   const char* timerName() const override { return "events"; }
 

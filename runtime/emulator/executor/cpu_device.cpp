@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <unistd.h>
+
 #include "runtime/core/base/error.h"
 #include "runtime/emulator/executor/bulk.h"
 #include "runtime/emulator/executor/cpu_description.h"
@@ -103,6 +105,13 @@ uint64_t CpuDevice::launch(Module& module, const LaunchShape& shape, void* const
   if (outcome.fault != FaultKind::None)
     throw Error(ErrorCode::DeviceFailed, outcome.message);
   return outcome.elapsedNs;
+}
+
+std::optional<uint64_t> CpuDevice::memoryLeft() {
+  const long pages = sysconf(_SC_AVPHYS_PAGES), pageBytes = sysconf(_SC_PAGESIZE);
+  if (pages < 0 || pageBytes < 0)
+    return std::nullopt;
+  return static_cast<uint64_t>(pages) * static_cast<uint64_t>(pageBytes);
 }
 
 void CpuDevice::flushCaches() {

@@ -34,6 +34,7 @@ public:
   uint64_t launch(Module& module, const LaunchShape& shape, void* const* args,
                   double timeoutSeconds) override;
   bool isUsable() const override { return true; }
+  std::optional<uint64_t> memoryLeft() override;
   void flushCaches() override;
   const char* timerName() const override { return "host clock"; }
 

@@ -15,6 +15,9 @@ TEST_CASE("a device describes itself") {
   const std::string timer = theDevice().timerName();
   CHECK((timer == "host clock" || timer == "events" || timer == "cupti" || timer == "dispatch"));
   CHECK(theDevice().isUsable());
+  const std::optional<uint64_t> left = theDevice().memoryLeft();
+  CHECK(left.value_or(1) > 0);
+  CHECK(left.value_or(1) <= description.totalMemoryBytes);
 }
 
 TEST_CASE("addresses are reserved once, wherever they are, and are free again after that") {
