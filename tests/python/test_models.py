@@ -105,9 +105,9 @@ def test_named_models_are_tuned_with_every_launch(recording: Path, tmp_path: Pat
 )
 def test_what_cannot_tell_models_apart_is_refused(given: dict[str, Any], sentence: str) -> None:
     options = {"record_database": "r", "trials": 1, **given}
-    for models in (["all"], ["A100", "H100"]):
+    for names in (["all"], ["A100", "H100"]):
         with pytest.raises(InvalidArgument, match=sentence):
-            TuneOptions.from_dict({**options, "model": models}).validate()
+            TuneOptions.from_dict({**options, "model": names}).validate()
     if "optuna_storage" not in given:
         TuneOptions.from_dict({**options, "model": "A100"}).validate()
 
