@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from mneme.errors import MnemeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
-__all__ = ["EvalFuture", "EvaluationFailed", "as_completed"]
+__all__ = ["EvalFuture", "EvaluationFailed", "as_completed", "results_of"]
 
 
 class EvaluationFailed(MnemeError, RuntimeError):  # noqa: N818 - like the other errors
@@ -123,3 +123,28 @@ def as_completed(
             yield done.get(timeout=None if end is None else max(0.0, end - time.monotonic()))
         except queue.Empty:
             raise TimeoutError(f"{left} of {len(waiting)} configurations are not done") from None
+
+
+def results_of(futures: Sequence[EvalFuture]) -> list[ExperimentResult]:
+    """Wait for all futures, and return their results.
+
+    The waiting thread wakes once, at the end: the executor's own thread loses its turn each time.
+
+    Raises:
+        MnemeError: If a configuration could not be evaluated at all.
+    """
+    lock, is_over = threading.Lock(), threading.Event()
+    left = len(futures)
+
+    def count(_: EvalFuture) -> None:
+        nonlocal left
+        with lock:
+            left -= 1
+            if left == 0:
+                is_over.set()
+
+    for future in futures:
+        future.add_done_callback(count)
+    if futures:
+        is_over.wait()
+    return [result for future in futures if (result := future.result()) is not None]

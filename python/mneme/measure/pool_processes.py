@@ -41,8 +41,8 @@ __all__ = [
 ]
 
 # Configurations that a process which compiles ahead needs beside those that are compiled: some are
-# ready, some are next.
-_READY = 8
+# ready, some are next, and about half as many as are compiled wait for the others of their task.
+_READY, _WAITING_PART = 8, 2
 _SECONDS = 60.0
 _BYTES_PER_SECOND = 50e6
 """How fast a host reads and hashes a recording at least."""
@@ -269,7 +269,7 @@ def busy_with(processes: Iterable[PoolProcess]) -> int:
     These are Dask's with a GPU and several threads: they compile on as many cores.
     """
     several = [one.threads for one in processes if one.threads > 1 and one.device != _CPU]
-    return sum(several) + _READY * len(several)
+    return sum(one + one // _WAITING_PART + _READY for one in several)
 
 
 def _of_dask(pool: Any, client: Any, spec: RemoteSpec) -> PoolProcesses:  # noqa: ANN401 - of Dask

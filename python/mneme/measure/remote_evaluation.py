@@ -22,6 +22,7 @@ from mneme.devices import device_by_number, device_limits, list_devices
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.files.scratch import ScratchDirectory
 from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.measure.eval_future import results_of
 from mneme.measure.sent_errors import sends_errors
 from mneme.measure.sent_recordings import digest_of, find_sent, remove_sent, sent_name
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
@@ -285,12 +286,12 @@ def evaluate(
             submit(ExperimentConfiguration.from_dict(one), **options) for one in configurations
         ]
     try:
-        results = [future.result() for future in futures]
+        results = results_of(futures)
     finally:
         with process.lock:
             opened.users -= 1
             opened.used = time.monotonic()
-    plain = [_plain(result) for result in results if result is not None]
+    plain = [_plain(result) for result in results]
     seconds = time.monotonic() - began
     told = {"host": os.uname().nodename, "place": place_here()}
     return {**told, "results": plain, "seconds": seconds}
