@@ -161,7 +161,7 @@ class Turns:
         wanted = [one for one in given.ways if one != "mpi" or has_mpi()]
         if self._device:  # its processes compile for themselves, with one core each
             wanted = [one for one in wanted if one != "dask"]
-        self.ways = [known[one] for one in known if one in wanted]
+        self.ways = {way: one for way, one in known.items() if way in wanted}
 
     def _once(self, *more: str, part: float = 1.0, before: tuple[str, ...] = ()) -> Row:
         results, trials = self._scratch / "results", int(part * self._trials)
@@ -196,19 +196,19 @@ def has_mpi() -> bool:
 
 def measure(turns: Turns, rounds: int) -> Iterator[Row]:
     """Yield a row for every turn of every round, then the ratios of each way."""
-    rates: dict[str, list[float]] = {how: [] for how, _ in turns.ways}
+    rates: dict[str, list[float]] = {way: [] for way in turns.ways}
     for number in range(rounds):
-        for how, once in turns.ways[:: -1 if number % 2 else 1]:
+        for way in list(turns.ways)[:: -1 if number % 2 else 1]:
+            how, once = turns.ways[way]
             found = once()
             turns.clean()
-            rates[how].append(found["per_second"])
-            yield {"how": how, "round": number + 1, **found}
-    for how, own in rates.items():
-        row = {"how": how, "rounds": rounds, "per_second": spread(own)}
-        if "local pool" in rates and how != "local pool":
-            row["of_local_pool"] = spread(
-                [one / pool for one, pool in zip(own, rates["local pool"], strict=True)]
-            )
+            rates[way].append(found["per_second"])
+            yield {"way": way, "how": how, "round": number + 1, **found}
+    for way, own in rates.items():
+        row = {"way": way, "how": turns.ways[way][0], "rounds": rounds, "per_second": spread(own)}
+        if way != "pool" and "pool" in rates:
+            parts = [one / pool for one, pool in zip(own, rates["pool"], strict=True)]
+            row["of_local_pool"] = spread(parts)
         yield row
 
 
@@ -242,9 +242,13 @@ def main() -> None:
                 *("record", "-rdb", scratch / name, "-mr", "1", "--device", given.device),
                 *("--", *guest),
             )
+            first: dict[str, float] = {}  # the rate on as many GPUs as come first, by way
             for gpus in given.gpus:
                 for row in measure(Turns(scratch, scratch / name, gpus, given), given.rounds):
                     rows.append({"kernel": name, "gpus": gpus, **row})
+                    if "round" not in row:
+                        rate = row["per_second"]["median"]
+                        rows[-1]["of_first_gpus"] = rate / first.setdefault(row["way"], rate)
                     print(json.dumps(short(rows[-1])), flush=True)
     several = "_two_gpus" if max(given.gpus) > 1 else "_gpu"
     path = given.output or RESULTS / (
