@@ -98,8 +98,8 @@ class RemoteSpec:
     generation: int = 0
     """How often the recording was opened anew."""
     compile_workers: int = 0
-    """Processes that compile ahead for one that measures; 0: as many as Dask gives it threads, but a
-    core is left to the one that measures."""
+    """Processes that compile ahead for one that measures; 0: as many as Dask gives it threads,
+    but one core is left to measuring."""
     refused: frozenset[str] = field(default=frozenset(), compare=False)
     """The places of processes that are not to measure, as `place_here` names them; what is open
     stays open when they change."""
