@@ -54,7 +54,7 @@ class Session(Protocol):
 
     outcome: Outcome | None
     resume_with: str
-    """What the user is told to say if it ends before all launches are tuned."""
+    """The command that goes on after it, if it ends before all launches are tuned."""
 
     def run(self) -> int:
         """Search, and write the results directory; return the exit code."""
