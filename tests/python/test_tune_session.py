@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import optuna
 import pytest
@@ -362,6 +362,10 @@ def test_results_that_cannot_be_written_end_with_a_sentence(
     (tmp_path / "trials.jsonl").symlink_to("/dev/full")
     tuning = session(recording, tmp_path)
     assert tuning.run() == 8
+    heard = cast("Heard", tuning.listener)
+    # While there is time to make room.
+    (told,) = [one for one in heard.sentences if "in memory only" in one]
+    assert told.endswith("No space left on device; until that works, trials are in memory only")
     assert "No space left on device" in tuning.error
     assert "16 trials are not on disk" in tuning.error
 

@@ -180,6 +180,7 @@ class SearchLoop:
         self._repeated_in_a_row = 0
         self._lost_in_a_row = 0
         self._has_failed_fast = False
+        self._told_problem = ""
         self._noted = 0.0
         self._began: float | None = None
         self.progress = Progress(baseline_ns=baseline.metric)
@@ -378,6 +379,7 @@ class SearchLoop:
             self._count(done)
 
     def _record(self, done: CompletedCandidate) -> None:
+        self._tell_of_disk()
         self._on_done(done)
         self._search.tell(done)
         self.progress.done_now += 1
@@ -390,6 +392,13 @@ class SearchLoop:
         if self._options.fail_fast and not done.is_verified:
             self._has_failed_fast = True
             self.errors.append(done.result.error or done.status)
+
+    def _tell_of_disk(self) -> None:
+        """Warn as soon as trials cannot be written, while the user can still make room."""
+        problem = self._store.problem
+        if problem and not self._told_problem:
+            self._listener.warn(f"{problem}; until that works, trials are in memory only")
+        self._told_problem = problem
 
     def _count(self, done: CompletedCandidate) -> None:
         self._known[done.candidate.key] = done
