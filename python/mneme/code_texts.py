@@ -30,8 +30,8 @@ __all__ = [
 ]
 
 _SPACE = "Search space"
-# ptxas's advanced controls: the content of a file decides on the code.
-_CONTROLS: Final = re.compile("(-{1,2}apply-controls=)(.+)", re.DOTALL)
+# ptxas's advanced controls, and another ptxas: the content of a file decides on the code.
+_CONTROLS: Final = re.compile("(-{1,2}(?:apply-controls|ptxas-program)=)(.+)", re.DOTALL)
 OWN_CODE: Final = {"recorded": "none: as recorded", "ptx": "none: the recorded PTX"}
 """What `--llvm` calls code that no LLVM compiles, with its name for people."""
 
@@ -116,7 +116,7 @@ def _without_place(found: re.Match[str]) -> str:
 
 
 def assembler_option(option: str) -> str:
-    """Return an option of ptxas as configurations have it: a file of controls with its hash.
+    """Return an option of ptxas as configurations have it: files with their hashes.
 
     Raises:
         InvalidArgument: If there is no such file, or its path has a blank.
@@ -126,10 +126,11 @@ def assembler_option(option: str) -> str:
         return option
     from mneme import _native  # noqa: PLC0415 - loads native code
 
-    file = _native.pinned_file(found[2], "file of controls")
+    what = "file of controls" if "apply-controls" in found[1] else "program"
+    file = _native.pinned_file(found[2], what)
     if re.search(r"\s", file):
         raise InvalidArgument(
-            f"the path of the file of controls '{path_in(file)}' has a blank, which divides "
+            f"the path of the {what} '{path_in(file)}' has a blank, which divides "
             "options; move the file elsewhere"
         )
     return found[1] + file

@@ -416,10 +416,10 @@ void CompileJob::lowerForCpu() {
 
 void CompileJob::chooseAssembler() {
   addProgramsAssemblerOptions();
-  const std::vector<std::string> wanted = checkedOptions(request_.assemblerOptions);
+  std::vector<std::string> wanted = checkedOptions(request_.assemblerOptions);
+  assembler_ = openAssembler(takeAssembler(wanted));
   assemblerOptions_.insert(assemblerOptions_.end(), wanted.begin(),
                            wanted.end()); // the last counts
-  assembler_ = openAssembler(findAssembler());
   sourcePtx_ = std::max(sourcePtxVersion(*module_), options_.ptxVersion);
   if (assembler_) {
     const AssemblerVersion& version = assembler_->version();
@@ -443,7 +443,11 @@ void CompileJob::addProgramsAssemblerOptions() {
       continue;
     }
     try {
-      const std::vector<std::string> checked = checkedOptions(option.c_str());
+      std::vector<std::string> checked = checkedOptions(option.c_str());
+      const size_t count = checked.size();
+      takeAssembler(checked); // a recording must not choose what runs here
+      if (checked.size() != count)
+        throw Error(ErrorCode::InvalidArgument, "a program names its ptxas");
       assemblerOptions_.insert(assemblerOptions_.end(), checked.begin(), checked.end());
     } catch (const Error&) {
       refused_.push_back("-Xcuda-ptxas " + option);

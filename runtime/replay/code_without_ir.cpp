@@ -83,7 +83,8 @@ std::string architectureOf(std::string_view ptx, const std::string& target) {
 /// Makes machine code of PTX, and returns what it uses.
 nlohmann::json assemble(std::vector<std::byte>& image, const artifact::KernelRecord& record,
                         const std::string& target, const Configuration& configuration) {
-  const auto assembler = compile::openAssembler(compile::findAssembler());
+  auto options = compile::checkedOptions(configuration.assemblerOptions.c_str());
+  const auto assembler = compile::openAssembler(compile::takeAssembler(options));
   if (!assembler)
     throw Error(ErrorCode::BackendUnavailable,
                 kernelOf(record) + ": options and levels of ptxas need ptxas or nvJitLink, and "
@@ -105,7 +106,7 @@ nlohmann::json assemble(std::vector<std::byte>& image, const artifact::KernelRec
       throw Error(ErrorCode::Unsupported,
                   kernelOf(record) + ": the program gives the driver's compiler an option (" +
                       std::to_string(number) + " of CUjit_option) that ptxas does not take");
-  request.options = compile::checkedOptions(configuration.assemblerOptions.c_str());
+  request.options = std::move(options);
   const compile::Assembly assembly = assembler->assemble(request);
   const auto bytes = std::as_bytes(std::span(assembly.cubin));
   image.assign(bytes.begin(), bytes.end());

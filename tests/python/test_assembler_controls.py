@@ -80,3 +80,21 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     done = mneme("compile", f"--ptxas=--apply-controls={tmp_path / 'none.acf'}")
     assert done.returncode == 3
     assert f"there is no file of controls '{tmp_path / 'none.acf'}'" in done.stderr
+
+
+def test_another_ptxas_is_a_choice_of_one_configuration(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text(f"#!/bin/sh\necho ran >>'{tmp_path}/log'\nexec '{PTXAS}' \"$@\"\n")
+    other.chmod(0o700)
+    usual, named = (
+        mneme("compile", *words) for words in ((), (f"--ptxas=--ptxas-program={other}",))
+    )
+    assert (usual.returncode, named.returncode) == (0, 0), named.stderr
+    assert (tmp_path / "log").read_text().startswith("ran\nran\n")
+    hashes = {json.loads(done.stdout)["statistics"]["image_hash"] for done in (usual, named)}
+    assert len(hashes) == 1
+    done = mneme("compile", f"--ptxas=--ptxas-program={tmp_path / 'none'}")
+    assert done.returncode == 3
+    assert f"there is no program '{tmp_path / 'none'}'" in done.stderr
+    done = mneme("compile", f"--ptxas=--ptxas-program={other}@{'0' * 16}")
+    assert "has changed since it was named" in done.stderr

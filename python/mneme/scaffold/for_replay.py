@@ -149,6 +149,8 @@ def _options_of_tools(options: Mapping[str, Any], plugin: str) -> dict[str, list
     _check("", plugin, " ".join(llvm))
     ptxas = assembler_words(str(options["assembler_options"]))
     for one in ptxas:
+        if one.lstrip("-").startswith("ptxas-program="):
+            raise InvalidArgument("the reproducer takes another ptxas as -DPTXAS=FILE of its CMake")
         if not re.fullmatch(r"--?\w[\w=,.+:/-]*", one, re.ASCII):
             raise InvalidArgument(f"--assembler-options has '{one}', which is not an option")
     return {

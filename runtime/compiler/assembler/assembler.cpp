@@ -48,15 +48,27 @@ constexpr std::array kRefused = {
 
 // ptxas's advanced controls: a file, whose content decides on the code.
 constexpr std::string_view kControls = "apply-controls";
+// Ours: which ptxas runs.
+constexpr std::string_view kProgram = "ptxas-program";
 
-/// What stands behind "--apply-controls="; nothing for other options.
-std::optional<std::string_view> controlsIn(std::string_view option) {
+/// What stands behind "--NAME="; nothing for other options.
+std::optional<std::string_view> fileIn(std::string_view option, std::string_view name) {
   const size_t first = option.find_first_not_of('-');
   const size_t equals = option.find('=');
-  if (first == option.npos || equals == option.npos ||
-      option.substr(first, equals - first) != kControls)
+  if (first == option.npos || equals == option.npos || option.substr(first, equals - first) != name)
     return std::nullopt;
   return option.substr(equals + 1);
+}
+
+void checkFile(const std::string& option, std::string_view name, std::string_view its) {
+  const auto file = fileIn(option, its);
+  if (file ? pinnedFileIn(*file).contentHash.has_value() : name != its)
+    return;
+  const std::string words = "--" + std::string(its) + "=FILE";
+  throw Error(ErrorCode::InvalidArgument, "assembler option '" + option +
+                                              "' has to say which content the file has, as '" +
+                                              words + "@<16 digits>'; --ptxas=" + words +
+                                              " and mneme.code_texts.assembler_option() add that");
 }
 
 void checkOption(const std::string& option) {
@@ -75,13 +87,8 @@ void checkOption(const std::string& option) {
   if (isLevel)
     throw Error(ErrorCode::InvalidArgument,
                 "assembler option '" + option + "' cannot be given: use the code generation level");
-  const auto controls = controlsIn(option);
-  if (controls ? !pinnedFileIn(*controls).contentHash : name == kControls)
-    throw Error(ErrorCode::InvalidArgument,
-                "assembler option '" + option +
-                    "' has to say which content the file has, as "
-                    "'--apply-controls=FILE@<16 digits>'; --ptxas=--apply-controls=FILE and "
-                    "mneme.code_texts.assembler_option() add that");
+  checkFile(option, name, kControls);
+  checkFile(option, name, kProgram);
 }
 
 } // namespace
@@ -97,7 +104,7 @@ std::vector<std::string> checkedOptions(const char* text) {
 }
 
 std::string optionForTool(const std::string& option) {
-  const auto controls = controlsIn(option);
+  const auto controls = fileIn(option, kControls);
   if (!controls)
     return option;
   const PinnedFile file = pinnedFileIn(*controls);
@@ -108,6 +115,24 @@ std::string optionForTool(const std::string& option) {
                     "' of assembler controls has changed since it was named; name it again with "
                     "--ptxas=--apply-controls=FILE");
   return option.substr(0, option.size() - controls->size()) + file.path;
+}
+
+AssemblerTool takeAssembler(std::vector<std::string>& options) {
+  std::optional<PinnedFile> named;
+  std::erase_if(options, [&](const std::string& option) {
+    const auto file = fileIn(option, kProgram);
+    if (file)
+      named = pinnedFileIn(*file); // the last counts
+    return file.has_value();
+  });
+  if (!named)
+    return findAssembler();
+  if (named->contentHash != hashOfFile(named->path))
+    throw Error(ErrorCode::InvalidArgument,
+                "the ptxas '" + named->path +
+                    "' is missing, or has changed since it was named; name it again with "
+                    "--ptxas=--ptxas-program=FILE");
+  return {AssemblerKind::Ptxas, named->path};
 }
 
 } // namespace mneme::compile

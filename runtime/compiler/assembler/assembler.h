@@ -57,6 +57,11 @@ public:
 /// a file of controls without the hash of its content.
 std::vector<std::string> checkedOptions(const char* text);
 
+/// Takes "--ptxas-program=FILE@HASH" out of checked options. Returns that tool, or what
+/// findAssembler() returns if no option names one. \throws Error{InvalidArgument} if the program is
+/// not there or has another content, and as findAssembler().
+AssemblerTool takeAssembler(std::vector<std::string>& options);
+
 /// A checked option as the tool takes it: "--apply-controls=FILE@HASH", as configurations have it,
 /// without the hash. \throws Error{InvalidArgument} if the content of the file is another one.
 std::string optionForTool(const std::string& option);
