@@ -131,21 +131,20 @@ def geometric_mean(kernels: Sequence[Sequence[float]]) -> GeometricMean | None:
     if not kernels:
         return None
     draw = random.Random(_SEED)  # noqa: S311 - the same every time
-    logs = [[math.log(one) for one in ratios] for ratios in kernels]
     # Medians of redrawn rounds, fewer than means: each mean has those of many kernels.
-    count = min(_RESAMPLES, max(_FEWEST_MEDIANS, _MEDIANS // len(logs)))
+    count = min(_RESAMPLES, max(_FEWEST_MEDIANS, _MEDIANS // len(kernels)))
 
-    def medians(one: list[float]) -> list[float]:
+    def medians(one: Sequence[float]) -> list[float]:
         if min(one) == max(one):
-            return one[:1] * count
-        return [_median(draw.choices(one, k=len(one))) for _ in range(count)]
+            return [math.log(one[0])] * count
+        return [math.log(_median(draw.choices(one, k=len(one)))) for _ in range(count)]
 
     # As many of each kernel: drawing one of all is drawing a kernel, and then one of its medians.
-    pool = [median for one in logs for median in medians(one)]
-    means = sorted(statistics.fmean(draw.choices(pool, k=len(logs))) for _ in range(_RESAMPLES))
+    pool = [median for one in kernels for median in medians(one)]
+    means = sorted(statistics.fmean(draw.choices(pool, k=len(kernels))) for _ in range(_RESAMPLES))
     edge = round(_RESAMPLES * (1 - _LEVEL) / 2)
     return GeometricMean(
-        ratio=math.exp(statistics.fmean(_median(one) for one in logs)),
+        ratio=math.exp(statistics.fmean(math.log(_median(one)) for one in kernels)),
         low=math.exp(means[edge]),
         high=math.exp(means[-1 - edge]),
         kernels=len(kernels),
