@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
+import queue
 import subprocess
 import sys
 import threading
 import time
 import warnings
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ import pytest
 
 from mneme.devices import device_limits
 from mneme.errors import BackendUnavailable, InvalidArgument
-from mneme.measure import futures_executor, pool_processes, slow_processes
+from mneme.measure import futures_executor, pool_processes, pool_task, slow_processes
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.remote_evaluation import (
     RefusedProcess,
@@ -82,7 +84,7 @@ def test_a_process_of_a_pool_that_chooses_refuses_when_it_is_slow(
 
     monkeypatch.setattr(slow_processes, "evaluate", evaluate)
     monkeypatch.setattr(futures_executor, "evaluate", evaluate)
-    monkeypatch.setattr(futures_executor, "hold", hold)
+    monkeypatch.setattr(pool_task, "hold", hold)
     monkeypatch.setattr(pool_processes, "examine", examine)
     configs = [ExperimentConfiguration(passes=str(number)) for number in range(60)]
     with (
@@ -99,6 +101,85 @@ def test_a_process_of_a_pool_that_chooses_refuses_when_it_is_slow(
         assert all(one.result(60).exec_time == [1_000_000] for one in futures)  # type: ignore[union-attr]
     assert set(measured) == {"node0:1"}
     assert list(executor.left_out) == ["node1:1"]
+
+
+class Choosing(Executor):
+    """Two processes; the one that is free first, or last, gets the next task."""
+
+    _max_workers = 2
+
+    def __init__(self, *, is_fair: bool) -> None:
+        self.here = threading.local()
+        self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._workers = [ThreadPoolExecutor(1) for _ in range(2)]
+        self._is_fair = is_fair
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def submit(self, fn: Any, /, *arguments: Any, **_: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._events.put((future, fn, arguments))
+        return future
+
+    def _run(self) -> None:
+        free, tasks = deque([0, 1]), deque[Any]()
+        while True:
+            event = self._events.get()
+            if len(event) == 3:
+                tasks.append(event)
+            else:
+                worker, future, done, _ = event
+                free.append(worker)
+                if (error := done.exception()) is not None:
+                    future.set_exception(error)
+                else:
+                    future.set_result(done.result())
+            while self._events.empty() and free and tasks:
+                worker = free.popleft() if self._is_fair else free.pop()
+                self._start(worker, *tasks.popleft())
+
+    def _start(self, worker: int, future: Future[Any], fn: Any, arguments: tuple[Any, ...]) -> None:
+        def call() -> Any:
+            self.here.place = f"node{worker}:1"
+            return fn(*arguments)
+
+        future.set_running_or_notify_cancel()
+        task = self._workers[worker].submit(call)
+        task.add_done_callback(lambda done: self._events.put((worker, future, done, True)))
+
+
+@pytest.mark.parametrize("is_fair", [True, False])
+def test_what_a_refusing_process_gave_back_another_one_measures(
+    recording: Path, monkeypatch: pytest.MonkeyPatch, *, is_fair: bool
+) -> None:
+    """Also if it is all that there is to do, and the other one has waited for longer."""
+    pool = Choosing(is_fair=is_fair)
+    tries: list[str] = []
+
+    def evaluate(spec: RemoteSpec, *_: Any) -> dict[str, Any]:
+        tries.append(pool.here.place)
+        if pool.here.place in spec.refused:
+            time.sleep(0.1)
+            raise RefusedProcess("node: is not to measure")
+        results = [ExperimentResult(exec_time=[7]).to_dict()]
+        return {"host": "node", "place": pool.here.place, "results": results}
+
+    def hold(spec: RemoteSpec, _number: int) -> None:
+        if pool.here.place in spec.refused:
+            time.sleep(0.2)
+
+    monkeypatch.setattr(futures_executor, "evaluate", evaluate)
+    monkeypatch.setattr(pool_task, "hold", hold)
+    with FuturesReplayExecutor(
+        pool, find_record(recording).path, None, 1, device="cpu"
+    ) as executor:
+        executor._spec = replace(executor._spec, refused=frozenset({"node1:1"}))
+        for number in range(4):
+            config = ExperimentConfiguration(passes=str(number))
+            result = executor.submit(config).result(20)
+            assert result is not None
+            assert result.exec_time == [7]
+    assert tries.count("node0:1") == 4
+    assert tries.count("node1:1") <= 4
 
 
 def test_a_refusing_process_measures_nothing(recording: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import threading
@@ -34,6 +33,7 @@ from mneme.measure.pool_task import (
     connection_of,
     grouped,
     handed_to,
+    hold_refused,
     is_connected,
     lost_result,
     seconds_of,
@@ -46,7 +46,6 @@ from mneme.measure.remote_evaluation import (
     UnfitProcess,
     UnknownProcess,
     evaluate,
-    hold,
 )
 from mneme.measure.replay_executor import ir_bytes
 from mneme.measure.sent_recordings import digest_of
@@ -414,9 +413,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             # A process that joined has got it: none gets more until it was looked at.
             self._pool = only(self._pool, self._addresses)
         if isinstance(why, RefusedProcess):
-            # Pools prefer the process that became free last: it gets this, and another the task.
-            with contextlib.suppress(Exception):
-                self._pool.submit(hold, self._spec, next(self._ids))
+            hold_refused(self._pool, self._spec, self._count_at_start - len(self._sent))
         elif not isinstance(why, (UnknownProcess, CancelledError)):
             place, _, reason = str(why).partition(": ")
             with self._lock:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from concurrent.futures import BrokenExecutor, CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
+from mneme.measure.remote_evaluation import hold
 from mneme.mneme_types import ExperimentResult
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ __all__ = [
     "connection_of",
     "grouped",
     "handed_to",
+    "hold_refused",
     "is_connected",
     "lost_result",
     "seconds_of",
@@ -76,6 +79,22 @@ class PoolTask:
         return self.options == other.options and self.ir == other.ir
 
 
+def hold_refused(pool: Executor, spec: RemoteSpec, idle: int) -> None:
+    """Keep a process busy that has refused a task, so that another one gets what comes next.
+
+    Some pools give that to the process which became free last, others, such as MPI's, to the one
+    that waits longest: then all that are idle come before the one that refused.
+
+    Args:
+        pool: The pool, in which nobody can choose a process.
+        spec: What it measures, and who is not to.
+        idle: How many of its processes have nothing to do.
+    """
+    with contextlib.suppress(Exception):
+        for number in range(1 + max(0, idle)):
+            pool.submit(hold, spec, number)
+
+
 class SentTasks:
     """Tasks that the pool has. For one thread at a time."""
 
@@ -86,6 +105,10 @@ class SentTasks:
     def add(self, remote: Future[dict[str, Any]], task: PoolTask) -> None:
         """Note that the pool got a task."""
         self._tasks[remote] = task
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._tasks)
 
     def remove(self, remote: Future[dict[str, Any]]) -> bool:
         """Note that a task has ended; false if it is none of these any more."""
