@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from mneme.compare.summary import FASTER, SAME_CODE, SLOWER, median_of
+from mneme.compare.summary import FASTER, NOT_COMPARED, SAME_CODE, SLOWER, median_of
 from mneme.compare.texts import anchor_of, differences
 from mneme.files.publish import publish_text
 from mneme.report.rendering import rendered
@@ -48,6 +48,10 @@ def _content(comparison: Comparison, shown: Sequence[RowDifference]) -> dict[str
     counts = [(len(comparison.gains), FASTER), (len(comparison.regressions), SLOWER)]
     if comparison.wrong:
         counts.append((len(comparison.wrong), "wrong"))
+    if comparison.failed:
+        counts.append((len(comparison.failed), "failed"))
+    if comparison.unusable:
+        counts.append((len(comparison.unusable), NOT_COMPARED))
     places = places_in_tables([one.case["place"] for one in comparison.results])
     has_several = len({one.device for one in comparison.results}) > 1
     where = {
@@ -96,7 +100,7 @@ def _order(row: Row) -> tuple[int, float]:
 
 
 def _summary(one: VariantSummary) -> dict[str, Any]:
-    known = (FASTER, SLOWER, "no difference", SAME_CODE)
+    known = (FASTER, SLOWER, "no difference", SAME_CODE, NOT_COMPARED)
     mean = one.mean
     return {
         "name": one.name,
