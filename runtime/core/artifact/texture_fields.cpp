@@ -13,6 +13,26 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<std::string_view, 4> kSources = {"array", "mipmapped", "linear", "pitched"};
+/// A level of a mipmapped array: a kind of its own, so that who knows no levels refuses it.
+constexpr std::string_view kLevel = "level";
+
+std::string_view sourceNameOf(const TextureObject& object) {
+  return object.level && object.source == TextureSource::Mipmapped
+             ? kLevel
+             : kSources[size_t(object.source)];
+}
+
+/// Records of before that kind say "mipmapped", and have a level.
+TextureSource sourceFromJson(const Fields& fields) {
+  const std::string name = fields.text("Source");
+  const auto source = std::ranges::find(kSources, name);
+  if (name != kLevel && source == kSources.end())
+    fields.refuse("Source", "is of an unknown kind");
+  if (name == kLevel && !fields.has("Level"))
+    fields.refuse("Source", "is a level, but nothing says which");
+  return name == kLevel ? TextureSource::Mipmapped
+                        : static_cast<TextureSource>(source - kSources.begin());
+}
 
 json samplerToJson(const TextureSampler& sampler) {
   return {{"Address", sampler.address},
@@ -91,10 +111,7 @@ TextureObject textureFromJson(const Fields& fields) {
   object.memory = fields.address("Memory");
   object.memoryBytes = fields.u64("Bytes");
   object.pitchBytes = fields.u64("Pitch");
-  const auto source = std::ranges::find(kSources, fields.text("Source"));
-  if (source == kSources.end())
-    fields.refuse("Source", "is of an unknown kind");
-  object.source = static_cast<TextureSource>(source - kSources.begin());
+  object.source = sourceFromJson(fields);
   const auto size = numbersOf<3, uint64_t>(fields, "Size");
   object.array = {.width = size[0],
                   .height = size[1],
@@ -121,7 +138,7 @@ json texturesToJson(const std::vector<TextureObject>& textures) {
     const ArrayShape& array = one.array;
     json& out = list.emplace_back(json{{"Handle", "0x" + toHex(one.handle)},
                                        {"Surface", one.isSurface},
-                                       {"Source", kSources[size_t(one.source)]},
+                                       {"Source", sourceNameOf(one)},
                                        {"Memory", "0x" + toHex(one.memory)},
                                        {"Bytes", one.memoryBytes},
                                        {"Pitch", one.pitchBytes},

@@ -33,11 +33,32 @@ KernelRecord recordWith(const TextureObject& object) {
   return record;
 }
 
-KernelRecord readBack(const KernelRecord& record) {
+KernelRecord readBack(const std::string& json) {
   const mneme::test::TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "0.json";
-  std::ofstream(file) << record.toJson();
+  std::ofstream(file) << json;
   return KernelRecord::load(file);
+}
+KernelRecord readBack(const KernelRecord& record) { return readBack(record.toJson()); }
+
+/// A level of a mipmapped array.
+TextureObject level() {
+  TextureObject object{.isSurface = true,
+                       .source = TextureSource::Mipmapped,
+                       .memory = 64,
+                       .array = {.width = 8, .format = 0x20, .channels = 1, .levels = 2},
+                       .level = 1};
+  object.memoryBytes = bytesOf(partsOf(object.array));
+  return object;
+}
+
+/// Without its checksum.
+std::string edited(std::string json, const std::string& from, const std::string& to) {
+  const size_t at = json.find(from);
+  REQUIRE(at != std::string::npos);
+  json.replace(at, from.size(), to);
+  const size_t checksum = json.find("\"Checksum\":");
+  return json.erase(checksum, json.find(',', checksum) + 1 - checksum);
 }
 
 } // namespace
@@ -81,16 +102,19 @@ TEST_CASE("textures of a launch survive saving and loading") {
                        .memory = 64,
                        .memoryBytes = 128,
                        .array = {.format = 0x20, .channels = 4}};
-  TextureObject level{.isSurface = true,
-                      .source = TextureSource::Mipmapped,
-                      .memory = 64,
-                      .array = {.width = 8, .format = 0x20, .channels = 1, .levels = 2},
-                      .level = 1};
-  level.memoryBytes = bytesOf(partsOf(level.array));
-  for (const TextureObject& object : {layered(), linear, level}) {
+  for (const TextureObject& object : {layered(), linear, level()}) {
     const KernelRecord loaded = readBack(recordWith(object));
     CHECK(loaded.instances.at(1).textures == std::vector<TextureObject>{object});
   }
+}
+
+TEST_CASE("a level of an array is a kind of its own, which readers of before refuse") {
+  const std::string json = recordWith(level()).toJson();
+  const std::string source = R"("Source":"level")";
+  CHECK(json.find(source) != std::string::npos);
+  const std::string before = edited(json, source, R"("Source":"mipmapped")");
+  CHECK(readBack(before).instances.at(1).textures == std::vector<TextureObject>{level()});
+  CHECK_THROWS_AS(readBack(edited(json, R"("Level":1,)", "")), Error);
 }
 
 TEST_CASE("a level that an array does not have is refused") {
