@@ -17,6 +17,8 @@ from mneme.measure.suite_executor import SuiteExecutor, SuiteOptions
 from mneme.recording.configured import configured
 from mneme.recording.recorded_execution import RecordedExecution
 
+WITH_VARIABLES = {"linked_list", "nbody"}
+
 
 def test_a_process_keeps_the_device_from_recording_to_recording(
     recording: Callable[[str], Path],
@@ -38,8 +40,11 @@ def test_a_process_keeps_the_device_from_recording_to_recording(
             pids.update(executor.pids)
     assert [(one.error, one.result_class) for one in results if not one.verified] == []
     assert len(pids) == 1
-    # What was compiled beside the device is what it asked for.
-    assert all(one.code_from_cache for one in results)
+    # What was compiled beside the device is what it asked for. Device variables may have been
+    # granted another place than recorded, which is other code.
+    names = [*EXAMPLE_NAMES, *EXAMPLE_NAMES]
+    compiled = {name for name, one in zip(names, results, strict=True) if not one.code_from_cache}
+    assert compiled <= WITH_VARIABLES
     again = max(one.device_open_time for one in results[1:])
     record_property("opening the device for another recording", f"{again:.4f} s at most")
 
