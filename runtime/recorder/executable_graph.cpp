@@ -275,7 +275,14 @@ ExecutableGraph::ExecutableGraph(void* graph, void* exec, unsigned long long fla
     whyNot_ = whyNot ? whyNot : whyNotCopied(functions, graph);
   if (whyNot_)
     return;
-  body_ = copyGraph(functions, graph, known_.mayLeave);
+  try {
+    body_ = copyGraph(functions, graph, known_.mayLeave);
+  } catch (const Error&) {
+    if (!record::hasConditions(functions, graph))
+      throw;
+    whyNot_ = kWhole; // its kernels are named one by one
+    return;
+  }
   keep(*body_);
   needsSource_ = hasConditions();
   nameStaying(graph);

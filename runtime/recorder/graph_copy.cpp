@@ -120,12 +120,6 @@ const void* functionOf(const GraphFunctions& functions, void* node, const IsKern
   return function;
 }
 
-bool hasConditions(const GraphFunctions& functions, void* graph) {
-  return std::ranges::any_of(nodesOf(functions, graph), [&](void* node) {
-    return kindOf(functions, node) == static_cast<int>(NodeKind::Conditional);
-  });
-}
-
 /// Makes the copy of one node, whose handle is that of the program's until then.
 void copyNode(GraphBody& body, GraphNode& node, const std::vector<void*>& after) {
   const auto& functions = body.functions;
@@ -227,6 +221,12 @@ std::vector<void*> nodesOf(const GraphFunctions& functions, void* graph) {
 }
 
 bool is(const GraphNode& node, NodeKind kind) { return node.kind == static_cast<int>(kind); }
+
+bool hasConditions(const GraphFunctions& functions, void* graph) {
+  return std::ranges::any_of(nodesOf(functions, graph), [&](void* node) {
+    return kindOf(functions, node) == static_cast<int>(NodeKind::Conditional);
+  });
+}
 
 const char* whyNotCopied(const GraphFunctions& functions, void* graph) {
   const bool isRebuilt = functions.canRebuild() && hasConditions(functions, graph);

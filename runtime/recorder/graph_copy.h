@@ -73,6 +73,7 @@ void checkGraphCall(int status, const char* what);
 std::vector<void*> nodesOf(const GraphFunctions& functions, void* graph);
 bool is(const GraphNode& node, NodeKind kind);
 
+bool hasConditions(const GraphFunctions& functions, void* graph);
 /// Null if every kind of node can be run in a copy of its graph, or beside it.
 const char* whyNotCopied(const GraphFunctions& functions, void* graph);
 /// Appends the functions of kernels in the graph, as the interface of the vendor's names them for

@@ -281,6 +281,10 @@ TEST_CASE("kernels of graphs in a graph with conditional nodes stay there, and a
   exec.update(&other);
   CHECK(exec.unreadable().empty());
   CHECK(inParts(exec, {4}) == Parts{{1, 2}, {4}}); // the fake vendor updates nothing
+  world.refusesNodes = true;
+  const ExecutableGraph whole(&graph, made, 0, functions, {any});
+  CHECK(whole.whyNot() == ExecutableGraph::kWhole);
+  CHECK(whole.unreadable().size() == 2);
   functions.destroyExec(made);
 }
 

@@ -133,6 +133,8 @@ int addLike(void** node, void* graph, void* const* after, size_t count, void* ot
   return 0;
 }
 int addEmpty(void** node, void* graph, void* const* after, size_t count) {
+  if (world.refusesNodes)
+    return 801;
   Node empty;
   empty.kind = static_cast<int>(mneme::record::NodeKind::Empty);
   return addLike(node, graph, after, count, &empty);

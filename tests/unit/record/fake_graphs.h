@@ -45,6 +45,7 @@ struct World {
   std::set<Graph*> copies;
   int execs = 0;
   bool refusesCopies = false;
+  bool refusesNodes = false;    ///< empty ones
   bool refusesSwitches = false; ///< of nodes that are to be off
   std::vector<int> ran;
 };
