@@ -441,7 +441,7 @@ void Session::recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& a
     DeviceAccess& access = accessOf(place_);
     backend_.prepareKernel(attempt.info->placeOf(launch.kernel));
     announce(*attempt.info);
-    draft.instance.limits = backend_.limits(limitsSet_);
+    draft.instance.limits = backend_.limits(limitsSet_.of(place_));
     draft.instance.dynamicHash = attempt.dynamicHash;
     draft.instance.grid = dims(launch.grid);
     draft.instance.block = dims(launch.block);

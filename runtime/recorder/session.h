@@ -35,6 +35,7 @@
 #include "runtime/recorder/record_backend.h"
 #include "runtime/recorder/record_settings.h"
 #include "runtime/recorder/recorded_sections.h"
+#include "runtime/recorder/set_limits.h"
 #include "runtime/recorder/sharing.h"
 
 namespace mneme::record {
@@ -100,11 +101,8 @@ public:
   void textureDestroyed(uint64_t handle, bool isSurface) noexcept;
   void arrayPartMade(const void* part, const void* whole, std::optional<uint32_t> level) noexcept;
   void arrayDestroyed(const void* array) noexcept;
-  /// Notes that the program set a limit of a context, by the vendor's number.
-  void limitSet(int limit) noexcept {
-    if (limit >= 0 && limit < 32)
-      limitsSet_ |= uint32_t{1} << limit;
-  }
+  /// Notes that the program set a limit of the current context, by the vendor's number.
+  void limitSet(int limit) noexcept;
 
   /// The kernel behind a function's handle; its handle is null if it is unknown.
   struct FoundKernel {
@@ -305,7 +303,7 @@ private:
   std::atomic<bool> isLeftToVendor_{false};
   LoadedModules loaded_;
   LiveTextures textures_;
-  std::atomic<uint32_t> limitsSet_{0}; ///< a bit for each
+  SetLimits limitsSet_;
   std::unique_ptr<KernelCatalog> catalog_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<DeferredFrees> deferredFrees_;

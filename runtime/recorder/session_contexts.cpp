@@ -31,6 +31,7 @@ void Session::forgetDevice(unsigned device) noexcept {
   if (graphBlocks_)
     graphBlocks_->forgetDevice(device);
   textures_.forgetDevice(device);
+  limitsSet_.forgetDevice(device);
   forgetWork(device);
 }
 
@@ -67,9 +68,17 @@ void Session::contextEnded(
   if (hasEnded) {
     memory_->forgetContext(context);
     textures_.forgetContext(context);
+    limitsSet_.forgetContext(context);
   } else
     for (const auto& module : modules)
       moduleLoaded(module);
+}
+
+void Session::limitSet(int limit) noexcept {
+  try {
+    limitsSet_.note(backend_.currentPlace(), limit);
+  } catch (const std::exception&) { // no memory: a recording lacks the limit
+  }
 }
 
 void Session::giveBackDeviceMemory() noexcept {
