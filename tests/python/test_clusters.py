@@ -20,7 +20,7 @@ import pytest
 from cluster_parts import CPU, PROGRAM, address_of, dask_cluster, dask_nodes, mneme, mpi
 from mneme.devices import DeviceLimits, choose_device, device_limits, use_limits
 from mneme.errors import BackendUnavailable, InvalidArgument
-from mneme.measure import pool_processes, pool_watch
+from mneme.measure import cluster, pool_processes, pool_watch
 from mneme.measure.cluster import check_cluster, open_cluster
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.pool_processes import PoolProcess
@@ -224,6 +224,10 @@ def test_certificates_are_those_of_dask(
     with dask_nodes(tmp_path, {"node1": ""}, "--protocol", "tls") as (on, _):
         assert json.loads((tmp_path / "scheduler.json").read_text())["address"].startswith("tls")
         safe = tune(recording, tmp_path / "safe", "--on", on, *CPU)
+        address = json.loads((tmp_path / "scheduler.json").read_text())["address"]
+        assert cluster._address_of(address.replace("tls://", "dask://")) == address
+        plain = cluster._address_of(address.replace("tls://", "dask+tcp://"))
+        assert plain == address.replace("tls://", "tcp://")
         for name in variables:
             monkeypatch.delenv(name)
         without = tune(recording, tmp_path / "without", "--on", on, *CPU)

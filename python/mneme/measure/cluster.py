@@ -32,7 +32,7 @@ __all__ = ["check_cluster", "open_cluster", "seconds_left"]
 
 _MPI: Final = "mpi"
 # The schemes of addresses, and what Dask calls them.
-_DASK: Final = {"dask": "tcp", "dask+tls": "tls"}
+_DASK: Final = {"dask": "tcp", "dask+tls": "tls", "dask+tcp": "tcp"}
 _DASK_EXTRA: Final = "'mneme-gpu[dask]'"
 _CONNECT_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.1
@@ -77,7 +77,8 @@ def open_cluster(
 
     Args:
         on: As in `--on`: "dask://HOST:PORT", "dask+tls://HOST:PORT" (certificates are those of
-            Dask's own configuration), "dask:///PATH/TO/scheduler.json", "slurm", "flux", "mpi",
+            Dask's own configuration; where it has some, "dask://" is encrypted, too, and
+            "dask+tcp://" is not), "dask:///PATH/TO/scheduler.json", "slurm", "flux", "mpi",
             "ray://HOST:PORT"; None: here.
         cluster_options: As in `--cluster`: for "slurm" and "flux".
         model: As in `--model`: only processes whose GPU has this in its name; None: all.
@@ -191,11 +192,20 @@ def _address_of(on: str) -> str:
     """
     scheme, _, place = on.partition("://")
     if not place.startswith("/"):
-        return f"{_DASK[scheme]}://{place}"
+        protocol = "tls" if scheme == "dask" and _has_certificates() else _DASK[scheme]
+        return f"{protocol}://{place}"
     end = time.monotonic() + _CONNECT_SECONDS
     while not Path(place).exists() and time.monotonic() < end:
         time.sleep(_POLL_SECONDS)
     return str(json.loads(Path(place).read_text())["address"])
+
+
+def _has_certificates() -> bool:
+    """Whether Dask's configuration gives certificates: a connection is encrypted then."""
+    import distributed  # noqa: PLC0415 - large, and optional
+
+    dask: Any = distributed  # has no types
+    return dask.Security().get_connection_args("client").get("ssl_context") is not None
 
 
 async def _try_to_connect(address: str) -> None:
