@@ -163,7 +163,7 @@ private:
       if (!node->isOff && !is(*node, NodeKind::Empty))
         without.push_back(node->original);
     addLeaving(body, leaving, NodePlace::Before);
-    parts_.emplace_back(functions_, exec, without);
+    parts_.emplace_back(functions_, exec, std::move(without));
     addLeaving(body, leaving, NodePlace::Behind);
   }
 
@@ -231,32 +231,44 @@ private:
 
 } // namespace
 
-RunnablePart::RunnablePart(const GraphFunctions& functions, void* exec,
-                           const std::vector<void*>& without)
-    : functions_(&functions), exec_(exec), isOfProgram_(true) {
-  off_.reserve(without.size());
-  for (void* node : without) {
-    const int status = functions.setEnabled(exec, node, 0);
-    if (status == 0)
-      off_.push_back(node);
-    else
-      putBack();
-    checkGraphCall(status, "leaving out a node");
-  }
-}
-
-void RunnablePart::putBack() noexcept {
-  for (void* node : off_)
-    functions_->setEnabled(exec_, node, 1);
-  off_.clear();
+RunnablePart::RunnablePart(const GraphFunctions& functions, void* exec, std::vector<void*> without)
+    : functions_(&functions), exec_(exec), isOfProgram_(true), without_(std::move(without)) {
+  const int status = leaveOut(); // now, when the graph can still be launched as it is
+  checkGraphCall(status, "leaving out a node");
+  putBack(without_.size());
+  if (!isPutBack_)
+    throw Error(ErrorCode::Unsupported, "putting back a node failed");
 }
 
 RunnablePart::~RunnablePart() {
   // What was launched stays as it was then, and the vendor frees it when it has run.
-  if (isOfProgram_)
-    putBack();
-  else if (exec_)
+  if (exec_ && !isOfProgram_)
     functions_->destroyExec(exec_);
+}
+
+int RunnablePart::leaveOut() noexcept {
+  for (size_t count = 0; count < without_.size(); ++count)
+    if (const int status = functions_->setEnabled(exec_, without_[count], 0); status != 0) {
+      putBack(count);
+      return status;
+    }
+  return 0;
+}
+
+/// The first ones of them.
+void RunnablePart::putBack(size_t count) noexcept {
+  const KeepsLastError keeps(functions_->peekAtLastError, functions_->getLastError);
+  for (size_t index = 0; index < count; ++index)
+    if (functions_->setEnabled(exec_, without_[index], 1) != 0)
+      isPutBack_ = false;
+}
+
+int RunnablePart::launch(void* stream) noexcept {
+  if (const int status = leaveOut(); status != 0)
+    return status;
+  const int status = functions_->launch(exec_, stream);
+  putBack(without_.size());
+  return status;
 }
 
 ExecutableGraph::ExecutableGraph(void* graph, void* exec, unsigned long long flags,
@@ -306,6 +318,8 @@ const char* const ExecutableGraph::kLost =
 const char* const ExecutableGraph::kForeign = "none was built with mneme";
 const char* const ExecutableGraph::kAsked = "MNEME_GRAPHS is 'whole'";
 const char* const ExecutableGraph::kWhole = "it cannot be launched in parts";
+const char* const ExecutableGraph::kIncomplete =
+    "nodes that were left out of a launch could not be put back, and later launches lack them";
 
 void ExecutableGraph::lose(const char* why) noexcept {
   if (!whyNot_)
@@ -344,10 +358,15 @@ std::vector<SequenceNode> ExecutableGraph::sequence() const {
 void ExecutableGraph::changeNode(void* original, const std::function<int(void* node)>& change) {
   GraphNode* const node = find(original);
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);
-  if (node && !node->isStandIn && change(node->handle) != 0)
+  if (!node)
+    return;
+  node->isRead = false;
+  if (node->isStandIn)
+    return;
+  const bool isOutside = node->place == NodePlace::Before || node->place == NodePlace::Behind;
+  if (change(node->handle) != 0 ||
+      (isOutside && !canLeave(functions_, *node, node->handle, known_.mayLeave)))
     lose();
-  if (node)
-    node->isRead = false;
 }
 
 void ExecutableGraph::setOff(void* original, bool isOff) {
@@ -362,7 +381,7 @@ void ExecutableGraph::setChild(void* original, void* graph) {
   if (!node || node->isStandIn)
     return;
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);
-  auto child = copyGraph(functions_, graph, known_.mayLeave);
+  auto child = cloneGraph(functions_, graph);
   inherit(*child, *node->child);
   isPaired_ = isPaired_ && isChain(*child);
   keep(*child);

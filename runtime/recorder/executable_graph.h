@@ -18,25 +18,31 @@ namespace mneme::record {
 class RunnablePart {
 public:
   RunnablePart(const GraphFunctions& functions, void* exec) : functions_(&functions), exec_(exec) {}
-  /// The program's own executable graph without these nodes, which come back when the part ends.
-  /// \throws Error
-  RunnablePart(const GraphFunctions& functions, void* exec, const std::vector<void*>& without);
+  /// The program's own executable graph without these nodes. It has them all but while it is
+  /// launched, so that a launch which is never made leaves it as it was. \throws Error if the
+  /// vendor does not leave them out
+  RunnablePart(const GraphFunctions& functions, void* exec, std::vector<void*> without);
   ~RunnablePart();
   RunnablePart(RunnablePart&& other) noexcept
       : functions_(other.functions_), exec_(std::exchange(other.exec_, nullptr)),
-        isOfProgram_(other.isOfProgram_), off_(std::move(other.off_)), kernel(other.kernel) {}
+        isOfProgram_(other.isOfProgram_), isPutBack_(other.isPutBack_),
+        without_(std::move(other.without_)), kernel(other.kernel) {}
   RunnablePart(const RunnablePart&) = delete;
   RunnablePart& operator=(const RunnablePart&) = delete;
 
-  int launch(void* stream) const { return functions_->launch(exec_, stream); }
+  /// Returns the vendor's status.
+  int launch(void* stream) noexcept;
+  /// False if the vendor keeps leaving out nodes after a launch.
+  bool isPutBack() const noexcept { return isPutBack_; }
 
 private:
-  void putBack() noexcept;
+  int leaveOut() noexcept;
+  void putBack(size_t count) noexcept;
 
   const GraphFunctions* functions_;
   void* exec_;
-  bool isOfProgram_ = false;
-  std::vector<void*> off_;
+  bool isOfProgram_ = false, isPutBack_ = true;
+  std::vector<void*> without_;
 
 public:
   GraphNode* kernel = nullptr; ///< the part is this kernel alone, which is wanted
@@ -85,6 +91,7 @@ public:
   static const char* const kForeign; ///< no kernel is known
   static const char* const kAsked;
   static const char* const kWhole;
+  static const char* const kIncomplete; ///< nodes were not put back
   const GraphFunctions& functions() const noexcept { return functions_; }
 
   /// Returns the kernels that a launch runs, in an order in which they can; none if whyNot() was

@@ -95,17 +95,6 @@ std::unique_ptr<GraphBody> readBody(const GraphFunctions& functions, void* graph
   return body;
 }
 
-std::unique_ptr<GraphBody> cloneGraph(const GraphFunctions& functions, void* graph) {
-  void* copy = nullptr;
-  checkGraphCall(functions.clone(&copy, graph), "copying it");
-  try {
-    return readBody(functions, copy, graph, true);
-  } catch (...) {
-    functions.destroy(copy);
-    throw;
-  }
-}
-
 /// A kernel node's function, as the interface of the vendor's names it that knows it.
 const void* functionOf(const GraphFunctions& functions, void* node, const IsKernel& isKnown) {
   const void* function = nullptr;
@@ -134,14 +123,6 @@ void copyNode(GraphBody& body, GraphNode& node, const std::vector<void*>& after)
   node.handle = copy;
 }
 
-/// Whether the vendor can leave the node out of launches of the executable graph.
-bool canLeave(const GraphFunctions& functions, const GraphNode& node, const IsKernel& mayLeave) {
-  if (is(node, NodeKind::Empty))
-    return true; // launching it twice does nothing
-  return !node.isStandIn &&
-         (!is(node, NodeKind::Kernel) || mayLeave(functionOf(functions, node.original, mayLeave)));
-}
-
 /// What runs before has only such nodes before it, and what runs behind only such nodes behind it.
 void placeNodes(GraphBody& body, const IsKernel& mayLeave) {
   std::unordered_map<const GraphNode*, std::vector<const GraphNode*>> before, behind;
@@ -154,7 +135,7 @@ void placeNodes(GraphBody& body, const IsKernel& mayLeave) {
   };
   std::vector<GraphNode*> rest;
   for (GraphNode* node : body.order) {
-    const bool canGo = canLeave(body.functions, *node, mayLeave);
+    const bool canGo = canLeave(body.functions, *node, node->original, mayLeave);
     const bool isBefore = canGo && all(before[node], NodePlace::Before);
     node->place = isBefore ? NodePlace::Before : NodePlace::Among;
     if (canGo && !isBefore)
@@ -228,8 +209,16 @@ bool hasConditions(const GraphFunctions& functions, void* graph) {
   });
 }
 
-const char* whyNotCopied(const GraphFunctions& functions, void* graph) {
-  const bool isRebuilt = functions.canRebuild() && hasConditions(functions, graph);
+bool canLeave(const GraphFunctions& functions, const GraphNode& one, void* node,
+              const IsKernel& mayLeave) {
+  if (is(one, NodeKind::Empty))
+    return true; // launching it twice does nothing
+  return !one.isStandIn &&
+         (!is(one, NodeKind::Kernel) || mayLeave(functionOf(functions, node, mayLeave)));
+}
+
+const char* whyNotCopied(const GraphFunctions& functions, void* graph, bool isOutermost) {
+  const bool isRebuilt = isOutermost && functions.canRebuild() && hasConditions(functions, graph);
   for (void* node : nodesOf(functions, graph)) {
     const int kind = kindOf(functions, node);
     void* child = nullptr;
@@ -242,7 +231,7 @@ const char* whyNotCopied(const GraphFunctions& functions, void* graph) {
       return "kernels may change it";
     if (!isRebuilt && kind == static_cast<int>(NodeKind::Child) &&
         functions.childGraph(node, &child) == 0)
-      if (const char* why = whyNotCopied(functions, child))
+      if (const char* why = whyNotCopied(functions, child, false))
         return why;
   }
   return nullptr;
@@ -260,6 +249,17 @@ void addFunctions(const GraphFunctions& functions, void* graph, const IsKernel& 
     else if (kind == static_cast<int>(NodeKind::Conditional))
       for (void* body : bodiesOf(node))
         addFunctions(functions, body, isKnown, inBodies, inBodies);
+  }
+}
+
+std::unique_ptr<GraphBody> cloneGraph(const GraphFunctions& functions, void* graph) {
+  void* copy = nullptr;
+  checkGraphCall(functions.clone(&copy, graph), "copying it");
+  try {
+    return readBody(functions, copy, graph, true);
+  } catch (...) {
+    functions.destroy(copy);
+    throw;
   }
 }
 

@@ -74,14 +74,21 @@ std::vector<void*> nodesOf(const GraphFunctions& functions, void* graph);
 bool is(const GraphNode& node, NodeKind kind);
 
 bool hasConditions(const GraphFunctions& functions, void* graph);
-/// Null if every kind of node can be run in a copy of its graph, or beside it.
-const char* whyNotCopied(const GraphFunctions& functions, void* graph);
+/// Whether the node can run outside of the program's executable graph, if that has conditional
+/// nodes. `node` is the program's, or its copy.
+bool canLeave(const GraphFunctions& functions, const GraphNode& one, void* node,
+              const IsKernel& mayLeave);
+/// Null if every kind of node can be run in a copy of its graph, or beside it. Graphs in a graph
+/// are copied by the vendor, with what is around them.
+const char* whyNotCopied(const GraphFunctions& functions, void* graph, bool isOutermost = true);
 /// Appends the functions of kernels in the graph, as the interface of the vendor's names them for
 /// which `isKnown` holds, and those of kernels in bodies of its conditional nodes.
 void addFunctions(const GraphFunctions& functions, void* graph, const IsKernel& isKnown,
                   std::vector<const void*>& kernels, std::vector<const void*>& inBodies);
-/// Copies a graph. Kernels for which `mayLeave` is false stay in the executable graph, if that has
-/// conditional nodes. \throws Error
+/// Copies a graph in one call of the vendor's. \throws Error
+std::unique_ptr<GraphBody> cloneGraph(const GraphFunctions& functions, void* graph);
+/// Copies a graph that is in no other one. Kernels for which `mayLeave` is false stay in the
+/// executable graph, if that has conditional nodes. \throws Error
 std::unique_ptr<GraphBody> copyGraph(const GraphFunctions& functions, void* graph,
                                      const IsKernel& mayLeave);
 

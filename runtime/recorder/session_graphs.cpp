@@ -166,7 +166,7 @@ int Session::launchWhole(std::vector<Attempt>& attempts, const char* why, const 
 }
 
 /// A kernel by itself, as the vendor launches a graph with nothing else.
-int Session::launchPart(const RunnablePart& part, Attempt* attempt, void* stream,
+int Session::launchPart(RunnablePart& part, Attempt* attempt, void* stream,
                         const WorkPlace& place) {
   const auto call = [&] { return part.launch(stream); };
   if (attempt)
@@ -176,7 +176,7 @@ int Session::launchPart(const RunnablePart& part, Attempt* attempt, void* stream
   return call();
 }
 
-int Session::launchParts(std::vector<Attempt>& attempts, const std::vector<RunnablePart>& parts,
+int Session::launchParts(std::vector<Attempt>& attempts, std::vector<RunnablePart>& parts,
                          void* stream, const WorkPlace& place) {
   {
     const CallGuard guard;
@@ -187,7 +187,7 @@ int Session::launchParts(std::vector<Attempt>& attempts, const std::vector<Runna
   int status = 0;
   auto next = attempts.begin(); // kernels are parts in the order of the attempts
   const auto isRecorded = [](const Attempt& attempt) { return attempt.isRecorded; };
-  for (const RunnablePart& part : parts) {
+  for (RunnablePart& part : parts) {
     Attempt* attempt = nullptr;
     if (part.kernel) {
       attempt = &*std::find_if(next, attempts.end(), isRecorded);
@@ -227,20 +227,23 @@ int Session::launchGraph(ExecutableGraph& graph, void* stream, const Next& whole
     } catch (const std::exception& error) {
       note(sentence(kGraph, error.what()));
       graph.lose(ExecutableGraph::kWhole);
-      parts.clear();
     }
   }
   if (parts.empty())
     return launchWhole(attempts, nullptr, whole);
   const auto known = isDefaultStream(stream) ? std::nullopt : backend_.placeOf(stream);
   const WorkPlace place = known ? *known : backend_.currentPlace();
-  if (!backend_.synchronizeWithin(place.device, Patience(kernelPatience()))) {
-    parts.clear(); // nodes that are off come back
+  if (!backend_.synchronizeWithin(place.device, Patience(kernelPatience())))
     return launchWhole(attempts, kDeviceBusy, whole);
-  }
   graph.streamOfParts = stream;
   graph.deviceOfParts = place.device;
-  return launchParts(attempts, parts, stream, place);
+  const int status = launchParts(attempts, parts, stream, place);
+  if (!std::ranges::all_of(parts, &RunnablePart::isPutBack)) {
+    const CallGuard guard;
+    note(sentence(kGraph, ExecutableGraph::kIncomplete));
+    graph.lose(ExecutableGraph::kIncomplete);
+  }
+  return status;
 }
 
 /// One launch, whatever is in it.

@@ -25,7 +25,7 @@ std::vector<std::vector<int>> inParts(const ExecutableGraph& graph,
     node->isWanted = std::ranges::find(wanted, number) != wanted.end();
   }
   std::vector<std::vector<int>> parts;
-  for (const RunnablePart& part : graph.cut()) {
+  for (RunnablePart& part : graph.cut()) {
     world.ran.clear();
     CHECK(part.launch(nullptr) == 0);
     parts.push_back(world.ran);
@@ -135,19 +135,24 @@ TEST_CASE("graphs in graphs are cut where they hold something wanted, changed or
 }
 
 TEST_CASE("graphs that cannot be launched in parts say why, and tell their kernels") {
+  // A graph in a graph is copied with that.
+  bool rebuilds = false;
+  SUBCASE("") {}
+  SUBCASE("of a vendor whose graphs can be made node by node") { rebuilds = true; }
+  const auto& functions = rebuilds ? fake::functionsThatRebuild() : fake::functions();
   world = {};
   fake::Graph graph;
   auto inner = std::make_unique<fake::Graph>();
   inner->add(1);
   auto* special = inner->add(2, {}, kAlloc);
   graph.addChild(std::move(inner));
-  CHECK(std::string(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).whyNot()) ==
+  CHECK(std::string(ExecutableGraph(&graph, nullptr, 0, functions, {any}).whyNot()) ==
         "it allocates or frees memory");
-  CHECK(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).unreadable().size() == 1);
+  CHECK(ExecutableGraph(&graph, nullptr, 0, functions, {any}).unreadable().size() == 1);
   special->kind = kConditional;
-  CHECK(std::string(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).whyNot()) ==
+  CHECK(std::string(ExecutableGraph(&graph, nullptr, 0, functions, {any}).whyNot()) ==
         "it has conditional nodes");
-  CHECK(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).inBodies().empty());
+  CHECK(ExecutableGraph(&graph, nullptr, 0, functions, {any}).inBodies().empty());
   fake::Graph body, deeper;
   auto* more = body.add(3, {body.add(2)}, kConditional);
   deeper.add(4);
@@ -157,8 +162,8 @@ TEST_CASE("graphs that cannot be launched in parts say why, and tell their kerne
   noteBodies(&body, more, deeperBodies);
   CHECK(isBody(&deeper));
   CHECK(!isBody(&graph));
-  CHECK(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).unreadable().size() == 1);
-  CHECK(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).inBodies().size() == 2);
+  CHECK(ExecutableGraph(&graph, nullptr, 0, functions, {any}).unreadable().size() == 1);
+  CHECK(ExecutableGraph(&graph, nullptr, 0, functions, {any}).inBodies().size() == 2);
   int parent = 0;
   bodiesMove(&graph, &parent);
   forgetBodies(&graph); // another graph with its handle
@@ -171,16 +176,15 @@ TEST_CASE("graphs that cannot be launched in parts say why, and tell their kerne
   forgetBodiesOf(special);
   CHECK(!isBody(&body));
   special->kind = kCopy;
-  CHECK(std::string(
-            ExecutableGraph(&graph, nullptr, kDeviceLaunch, fake::functions(), {any}).whyNot()) ==
+  CHECK(std::string(ExecutableGraph(&graph, nullptr, kDeviceLaunch, functions, {any}).whyNot()) ==
         "kernels may launch it");
-  CHECK(!ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).whyNot());
+  CHECK(!ExecutableGraph(&graph, nullptr, 0, functions, {any}).whyNot());
   auto* changed = graph.add(-1);
-  CHECK(std::string(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}).whyNot()) ==
+  CHECK(std::string(ExecutableGraph(&graph, nullptr, 0, functions, {any}).whyNot()) ==
         "kernels may change it");
   changed->number = 1;
   world.refusesCopies = true;
-  CHECK_THROWS_AS(ExecutableGraph(&graph, nullptr, 0, fake::functions(), {any}), mneme::Error);
+  CHECK_THROWS_AS(ExecutableGraph(&graph, nullptr, 0, functions, {any}), mneme::Error);
 }
 
 TEST_CASE("a graph that was changed in an unknown way is not launched in parts") {
@@ -254,6 +258,18 @@ TEST_CASE("of a graph with conditional nodes what comes before and behind them i
     CHECK(!exec.whyNot());
     CHECK(inParts(exec, {3, 9}) == Parts{{1}, {3}, {30, 4, 5, 6, 8}, {9}});
     CHECK(launched() == std::vector<int>{1, 2, 30, 4, 5, 6, 8, 9});
+    // It has all nodes but while it is launched.
+    for (GraphNode* node : exec.kernels())
+      node->isWanted = node->original == early;
+    {
+      std::vector<RunnablePart> parts = exec.cut();
+      REQUIRE(parts.size() == 3);
+      CHECK(launched() == std::vector<int>{1, 2, 30, 4, 5, 6, 8, 9});
+      world.keepsOff = true;
+      CHECK(parts[2].launch(nullptr) == 0);
+      CHECK(parts[1].isPutBack());
+      CHECK(!parts[2].isPutBack());
+    }
     world.refusesSwitches = true;
     CHECK_THROWS_AS(inParts(exec, {3}), mneme::Error);
     functions.destroyExec(made);
@@ -261,6 +277,22 @@ TEST_CASE("of a graph with conditional nodes what comes before and behind them i
   }
   CHECK(world.copies.empty());
   CHECK(world.execs == 0);
+}
+
+TEST_CASE("a graph with conditional nodes is left whole where a change makes a kernel set them") {
+  world = {};
+  fake::Graph graph;
+  auto* early = graph.add(1);
+  auto* setting = graph.add(30, {early});
+  auto* late = graph.add(3, {graph.add(2, {setting}, kConditional)});
+  for (auto* node : {early, setting, late}) {
+    ExecutableGraph exec(&graph, nullptr, 0, fake::functionsThatRebuild(),
+                         {any, fake::isNumberBelow(10)});
+    exec.changeNode(node, [](void* copy) { return renumber(copy, 5); });
+    CHECK(!exec.whyNot());
+    exec.changeNode(node, [](void* copy) { return renumber(copy, 31); });
+    CHECK((exec.whyNot() != nullptr) == (node != setting)); // which stays there anyway
+  }
 }
 
 TEST_CASE("kernels of graphs in a graph with conditional nodes stay there, and are told") {

@@ -106,7 +106,7 @@ int destroyExec(void* exec) {
   return 0;
 }
 int setEnabled(void* exec, void* node, unsigned isEnabled) {
-  if (world.refusesSwitches)
+  if (isEnabled ? world.keepsOff : world.refusesSwitches)
     return 801;
   auto& off = static_cast<Exec*>(exec)->off;
   isEnabled ? void(off.erase(nodeOf(node))) : void(off.insert(nodeOf(node)));

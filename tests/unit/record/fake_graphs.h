@@ -47,6 +47,7 @@ struct World {
   bool refusesCopies = false;
   bool refusesNodes = false;    ///< empty ones
   bool refusesSwitches = false; ///< of nodes that are to be off
+  bool keepsOff = false;        ///< what is off once
   std::vector<int> ran;
 };
 extern World world;
