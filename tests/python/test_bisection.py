@@ -12,6 +12,7 @@ import pytest
 from mneme.bisect import Bisection, BisectOptions
 from mneme.bisect.bisection import Culprit
 from mneme.bisect.probe import Answer, Probe
+from mneme.bisect.reduction import name_in_pipeline
 from mneme.bisect.symptom import Symptom
 from mneme.errors import InvalidArgument
 
@@ -95,3 +96,18 @@ def test_an_llvm_that_is_not_worse_is_refused() -> None:
     same = Compiler([4000.0] * (RUNS + 1))
     with pytest.raises(InvalidArgument, match="'default<O3>' of new is not worse than .* of old"):
         bisected(same, Compiler([4000.0] * (RUNS + 1)), Symptom.SIZE)
+
+
+@pytest.mark.parametrize(
+    ("name", "passes", "said"),
+    [
+        ("FlipCompare", "default<O1>,function(flip-compare),default<O3>", "flip-compare"),
+        ("Crash", "function(loop(crash<4>))", "crash"),
+        ("instcombine", "default<O3>", "instcombine"),
+        ("Planted<crash>", "planted-crash,default<O3>", "Planted<crash>"),
+    ],
+)
+def test_a_pass_of_a_plugin_has_the_name_that_the_pipeline_gives_it(
+    name: str, passes: str, said: str
+) -> None:
+    assert name_in_pipeline(name, passes) == said

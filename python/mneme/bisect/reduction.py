@@ -21,7 +21,7 @@ from mneme.process_groups import signal_group
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["LlvmTools", "reduce_crash"]
+__all__ = ["LlvmTools", "name_in_pipeline", "reduce_crash"]
 
 _TEST: Final = "crashes.sh"
 _REDUCED: Final = "reduced.ll"
@@ -69,6 +69,17 @@ def _major(opt: str) -> str:
     done = subprocess.run([opt, "--version"], text=True, capture_output=True, check=False)
     told = re.search(r"LLVM version (\d+)", done.stdout)
     return told[1] if told else ""
+
+
+def name_in_pipeline(name: str, passes: str) -> str:
+    """Return how a pipeline calls a pass, which LLVM calls by its class where a plugin has it.
+
+    "MyPass" is "my-pass", if the pipeline has that.
+    """
+    words: list[str] = re.findall(r"[\w.-]+", passes)
+    spoken = name.lower().replace("_", "")
+    like = [one for one in words if re.sub("[-_.]", "", one).lower() == spoken]
+    return name if name in words or not like else like[0]
 
 
 def reduce_crash(

@@ -231,7 +231,11 @@ def _reduced(culprit: Culprit, output: Path, texts: dict[str, str], seconds: flo
     import json  # noqa: PLC0415 - as is what it reads
 
     from mneme import _native  # noqa: PLC0415
-    from mneme.bisect.reduction import LlvmTools, reduce_crash  # noqa: PLC0415
+    from mneme.bisect.reduction import (  # noqa: PLC0415
+        LlvmTools,
+        name_in_pipeline,
+        reduce_crash,
+    )
     from mneme.errors import NotFound  # noqa: PLC0415
     from mneme.other_compilers import compiler_facts  # noqa: PLC0415
 
@@ -242,7 +246,8 @@ def _reduced(culprit: Culprit, output: Path, texts: dict[str, str], seconds: flo
     except NotFound as error:
         return f"not reduced: {error}"
     _console.say(f"reducing before.ll, for {seconds:g} seconds at most")
-    return reduce_crash(output, culprit.name.partition(" ")[0], texts, tools, seconds)
+    name = name_in_pipeline(culprit.name.partition(" ")[0], culprit.passes)
+    return reduce_crash(output, name, texts, tools, seconds)
 
 
 def _program(culprit: Culprit, launch: _Launch, output: Path) -> str:
