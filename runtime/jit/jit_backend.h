@@ -43,7 +43,8 @@ struct KernelImage {
 struct ExecutableGraph {
   uint32_t vendor = 0; ///< as in mneme_module_entry
   void* exec = nullptr;
-  void* graph = nullptr; ///< what it was made from
+  void* graph = nullptr; ///< what it was made from, or updated by
+  bool isUpdate = false; ///< the latter
 };
 
 /// A kernel node of an executable graph, as the program put it there.

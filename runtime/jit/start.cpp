@@ -158,8 +158,9 @@ const mneme_hooks* start() {
   pthread_atfork(nullptr, nullptr, [] { theEngine->turnOff(); });
   std::atexit([] { theEngine->report(); });
   tellModules(/*isForGpu=*/true);
-  mneme_rt_set_graph_hook([](uint32_t vendor, void* exec, void* graph) {
-    theEngine->graphChanged({.vendor = vendor, .exec = exec, .graph = graph});
+  mneme_rt_set_graph_hook([](uint32_t vendor, void* exec, void* graph, uint32_t form) {
+    theEngine->graphChanged(
+        {.vendor = vendor, .exec = exec, .graph = graph, .isUpdate = form == MNEME_GRAPH_UPDATED});
   });
   static constexpr mneme_hooks hooks{
       MNEME_RT_ABI, nullptr,

@@ -110,7 +110,7 @@ enum mneme_graph_form {
 void mneme_graph_changed(int status, uint32_t form, uint32_t vendor, void* exec, void* graph);
 
 /// Called for every executable graph that was made or updated. Must not throw.
-typedef void (*mneme_graph_hook)(uint32_t vendor, void* exec, void* graph);
+typedef void (*mneme_graph_hook)(uint32_t vendor, void* exec, void* graph, uint32_t form);
 /// Installs the hook permanently.
 void mneme_rt_set_graph_hook(mneme_graph_hook hook);
 

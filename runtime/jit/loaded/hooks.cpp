@@ -47,14 +47,18 @@ int noteKernel(int status, const void** function, void* module, const char* name
 }
 
 /// An executable graph was made of `graph`, or updated by it.
-int noteGraph(int status, void* exec, void* graph) noexcept {
-  if (LoadedEngine* engine = status == 0 && exec ? startedEngine() : nullptr)
-    engine->graphChanged({exec, graph});
+int noteGraph(int status, const LoadedGraph& graph) noexcept {
+  if (LoadedEngine* engine = status == 0 && graph.exec ? startedEngine() : nullptr)
+    engine->graphChanged(graph);
   return status;
 }
 
 int noteMade(int status, void** exec, void* graph) noexcept {
-  return noteGraph(status, exec ? *exec : nullptr, graph);
+  return noteGraph(status, {.exec = exec ? *exec : nullptr, .graph = graph});
+}
+
+int noteUpdate(int status, void* exec, void* graph) noexcept {
+  return noteGraph(status, {.exec = exec, .graph = graph, .isUpdate = true});
 }
 
 std::optional<TunedLaunch> planOf(const DriverLaunch& launch) noexcept {
@@ -258,11 +262,11 @@ MNEME_PRELOADED_API int cuGraphInstantiateWithParams_ptsz(void** exec, void* gra
 
 /// Before CUDA 12.
 MNEME_PRELOADED_API int cuGraphExecUpdate(void* exec, void* graph, void* third, void* fourth) {
-  return noteGraph(forward<cuGraphExecUpdate>("cuGraphExecUpdate", exec, graph, third, fourth),
-                   exec, graph);
+  return noteUpdate(forward<cuGraphExecUpdate>("cuGraphExecUpdate", exec, graph, third, fourth),
+                    exec, graph);
 }
 
 MNEME_PRELOADED_API int cuGraphExecUpdate_v2(void* exec, void* graph, void* result) {
-  return noteGraph(forward<cuGraphExecUpdate_v2>("cuGraphExecUpdate_v2", exec, graph, result), exec,
-                   graph);
+  return noteUpdate(forward<cuGraphExecUpdate_v2>("cuGraphExecUpdate_v2", exec, graph, result),
+                    exec, graph);
 }

@@ -13,9 +13,10 @@
 
 namespace mneme::jit {
 
-/// An executable graph, and the graph that it was made from or updated by.
+/// An executable graph, and the graph that it was made from, or updated by.
 struct LoadedGraph {
   void *exec = nullptr, *graph = nullptr;
+  bool isUpdate = false;
 };
 
 /// A kernel in it, as the program has it there.
@@ -53,11 +54,13 @@ public:
   /// with this dynamic shared memory is then possible.
   virtual bool takeAttributes(const void* own, void* kernel, uint64_t sharedBytes) noexcept = 0;
 
-  /// Visits the kernels of a graph that run in the current context and can be replaced.
+  /// Visits the kernels of a graph that run in the current context and can be replaced, and for one
+  /// of whose handles `isWanted` holds.
   virtual void visitKernels(const LoadedGraph&,
+                            const std::function<bool(const void* function)>& isWanted,
                             const std::function<void(const LoadedGraphKernel&)>& visit) = 0;
   /// Makes launches of the executable graph run `function` there, or the program's own if that is
-  /// null, with the same arguments.
+  /// null, with the same arguments. Drivers take only nodes of the graph that it was made from.
   virtual bool replaceIn(const LoadedGraph& graph, const LoadedGraphKernel& own,
                          const void* function, const tuned::Dims& dims) noexcept = 0;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/core/abi/argument_buffer.h"
+#include "runtime/core/base/cancellation.h"
 #include "runtime/core/base/demangled.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/file.h"
@@ -280,13 +281,18 @@ std::optional<TunedLaunch> LoadedEngine::planOf(const DriverLaunch& launch) noex
 }
 
 void LoadedEngine::graphChanged(const LoadedGraph& graph) noexcept {
-  if (!hasModules_.load(std::memory_order_relaxed) || isOff_.load(std::memory_order_relaxed))
+  if (isOff_.load(std::memory_order_relaxed))
     return;
-  const int device = driver_.currentDevice();
-  if (device < 0)
-    return;
+  const DeferredCancellation deferred;
   try {
-    driver_.visitKernels(graph, [&](const LoadedGraphKernel& one) { tuneIn(graph, one, device); });
+    const bool isTaken = sources_.note(graph.exec, graph.graph, graph.isUpdate);
+    const int device =
+        isTaken && hasModules_.load(std::memory_order_relaxed) ? driver_.currentDevice() : -1;
+    if (device < 0)
+      return;
+    driver_.visitKernels(
+        graph, [&](const void* function) { return function && tunedHere(function, device); },
+        [&](const LoadedGraphKernel& one) { tuneIn(graph, one, device); });
   } catch (const std::exception&) { // no memory: the graph runs as it was built
   }
 }
@@ -304,8 +310,10 @@ void LoadedEngine::tuneIn(const LoadedGraph& graph, const LoadedGraphKernel& one
                               .extra = one.extra,
                               .mayReshape = one.mayReshape},
                              device);
-    if (plan && !driver_.replaceIn(
-                    graph, one, plan->function == function ? nullptr : plan->function, plan->dims))
+    const bool isRefused =
+        plan && !driver_.replaceIn(
+                    graph, one, plan->function == function ? nullptr : plan->function, plan->dims);
+    if (isRefused && !graph.isUpdate) // an update may be by a new graph with the handle of that
       warn(kernel->blob.kernel, "the driver does not take it into a graph");
     return;
   }
@@ -354,6 +362,7 @@ void* LoadedEngine::changedCode(Kernel& kernel, size_t variant,
   const uint64_t context = driver_.currentContext();
   if (context == 0)
     return nullptr;
+  const DeferredCancellation deferred; // the driver may compile
   try {
     void* code = nullptr;
     {

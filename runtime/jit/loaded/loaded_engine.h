@@ -18,6 +18,7 @@
 #include "runtime/core/embed/jit_options.h"
 #include "runtime/core/embed/kernel_blob.h"
 #include "runtime/core/loaded/loaded_modules.h"
+#include "runtime/devices/cuda/graph_sources.h"
 #include "runtime/jit/loaded/loaded_driver.h"
 #include "runtime/jit/tuned/file.h"
 #include "runtime/jit/tuned/select.h"
@@ -73,7 +74,8 @@ public:
 
   /// Call it when an executable graph was made or updated. Its kernels become tuned ones where
   /// these fit. What the program asks of its graph stays its own, and so does a kernel that it sets
-  /// later.
+  /// later. An update brings back the program's own kernels, which stay if it was by another graph
+  /// than the executable graph was made from.
   void graphChanged(const LoadedGraph& graph) noexcept;
 
   /// Makes all launches happen as the program wrote them. Takes no lock: for children of fork().
@@ -127,6 +129,7 @@ private:
   std::atomic<bool> isOff_{false};
   std::atomic<bool> hasModules_{false}; ///< any that may have a kernel of the file
   loaded::LoadedModules modules_;
+  device::cuda::GraphSources sources_;
 
   std::shared_mutex mutex_; ///< guards the members below
   /// By every handle that was launched; null: not tuned.

@@ -76,23 +76,26 @@ public:
   }
 
   void visitKernels(const LoadedGraph& graph,
+                    const std::function<bool(const void* function)>& isWanted,
                     const std::function<void(const LoadedGraphKernel&)>& visit) override {
     CUcontext context = nullptr;
     if (driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
       return;
+    const auto isOurs = [&](const CUkernelNodeParams& own) {
+      return own.ctx == context && (isWanted(own.func) || isWanted(own.kern));
+    };
     visitKernelNodes(driver_, static_cast<CUgraphExec>(graph.exec),
-                     static_cast<CUgraph>(graph.graph), [&](const KernelNode& one) {
+                     static_cast<CUgraph>(graph.graph), isOurs, [&](const KernelNode& one) {
                        const CUkernelNodeParams& own = one.params;
-                       if (own.ctx == context)
-                         visit({.node = one.node,
-                                .function = own.func,
-                                .kernel = own.kern,
-                                .dims = {{own.gridDimX, own.gridDimY, own.gridDimZ},
-                                         {own.blockDimX, own.blockDimY, own.blockDimZ}},
-                                .sharedBytes = own.sharedMemBytes,
-                                .args = own.kernelParams,
-                                .extra = own.extra,
-                                .mayReshape = !one.hasTiedBlocks});
+                       visit({.node = one.node,
+                              .function = own.func,
+                              .kernel = own.kern,
+                              .dims = {{own.gridDimX, own.gridDimY, own.gridDimZ},
+                                       {own.blockDimX, own.blockDimY, own.blockDimZ}},
+                              .sharedBytes = own.sharedMemBytes,
+                              .args = own.kernelParams,
+                              .extra = own.extra,
+                              .mayReshape = !one.hasTiedBlocks});
                      });
   }
   bool replaceIn(const LoadedGraph& graph, const LoadedGraphKernel& own, const void* function,
@@ -148,7 +151,7 @@ public:
     throw Error(ErrorCode::Unsupported, "the CPU device runs code as it is");
   }
   bool takeAttributes(const void*, void*, uint64_t) noexcept override { return false; }
-  void visitKernels(const LoadedGraph&,
+  void visitKernels(const LoadedGraph&, const std::function<bool(const void*)>&,
                     const std::function<void(const LoadedGraphKernel&)>&) override {}
   bool replaceIn(const LoadedGraph&, const LoadedGraphKernel&, const void*,
                  const tuned::Dims&) noexcept override {

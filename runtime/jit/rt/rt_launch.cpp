@@ -105,7 +105,7 @@ void mneme_graph_changed(int status, uint32_t form, uint32_t vendor, void* exec,
   if (!hook || status != 0 || !exec)
     return;
   void* const handle = form == MNEME_GRAPH_UPDATED ? exec : *static_cast<void**>(exec);
-  hook(vendor, handle, graph);
+  hook(vendor, handle, graph, form);
 }
 
 void mneme_rt_set_graph_hook(mneme_graph_hook hook) {

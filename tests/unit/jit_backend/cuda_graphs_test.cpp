@@ -76,6 +76,24 @@ TEST_CASE("kernels nobody here knows, or that somebody else may change, are left
   CHECK(kernelsIn(*backend).empty());
 }
 
+TEST_CASE("an update by another graph than it was made from leaves an executable graph alone") {
+  const auto backend = start();
+  application().graph = {node()};
+  const auto countAfter = [&](void* exec, bool isUpdate) {
+    size_t count = 0;
+    backend->visitKernels({.exec = exec, .graph = &application().graph, .isUpdate = isUpdate},
+                          [&](const jit::GraphKernel&) { ++count; });
+    return count;
+  };
+  std::vector<fake::GraphNode> other = {node()};
+  int exec = 0, unseen = 0;
+  backend->visitKernels({.exec = &exec, .graph = &other}, [](const jit::GraphKernel&) {});
+  CHECK(countAfter(&exec, true) == 0);
+  CHECK(countAfter(&unseen, true) == 1); // perhaps it is its graph
+  CHECK(countAfter(&exec, false) == 1);
+  CHECK(countAfter(&exec, true) == 1);
+}
+
 TEST_CASE("a tuned kernel takes a place in the executable graph alone") {
   const auto backend = start();
   const auto kernel = Image().load(*backend);

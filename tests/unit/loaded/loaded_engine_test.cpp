@@ -38,16 +38,17 @@ struct FakeDriver final : LoadedDriver {
   bool takeAttributes(const void*, void*, uint64_t sharedBytes) noexcept override {
     return sharedBytes <= allowedBytes;
   }
-  void visitKernels(const LoadedGraph&,
+  void visitKernels(const LoadedGraph&, const std::function<bool(const void*)>& isWanted,
                     const std::function<void(const LoadedGraphKernel&)>& visit) override {
     for (const LoadedGraphKernel& one : kernels)
-      visit(one);
+      if (isWanted(one.function) || isWanted(one.kernel))
+        visit(one);
   }
-  bool replaceIn(const LoadedGraph&, const LoadedGraphKernel& own, const void* function,
+  bool replaceIn(const LoadedGraph& graph, const LoadedGraphKernel& own, const void* function,
                  const tuned::Dims& dims) noexcept override {
-    if (!refusesNodes)
-      replaced.push_back({own.node, function, dims});
-    return !refusesNodes;
+    const bool isTaken = !refusesNodes && graph.graph == source;
+    isTaken ? replaced.push_back({own.node, function, dims}) : void(++refused);
+    return isTaken;
   }
 
   int device = 0;
@@ -63,6 +64,8 @@ struct FakeDriver final : LoadedDriver {
     tuned::Dims dims;
   };
   std::vector<LoadedGraphKernel> kernels; ///< of any graph
+  const void* source = nullptr;           ///< what executable graphs were made from
+  int refused = 0;
   std::vector<Replaced> replaced;
 };
 
@@ -322,6 +325,7 @@ TEST_CASE("kernels in executable graphs are tuned as other launches are") {
       program.node(&first, &program.function), program.node(&second, &unknown, &program.function),
       program.node(&unknown, &unknown), program.node(&unknown, &program.function)};
   program.driver.kernels.back().args = otherArgs;
+  program.driver.source = &graph;
   program.engine.graphChanged({&graph, &graph});
   REQUIRE(program.driver.replaced.size() == 2);
   for (const auto& [node, function, dims] : program.driver.replaced) {
@@ -341,6 +345,7 @@ TEST_CASE("kernels in executable graphs get other code, if the driver takes it")
   Program program(fileFor(kPlain, "\"MaxRegisters\": 32, " + kDims));
   char node = 0, graph = 0;
   program.driver.kernels = {program.node(&node, &program.function)};
+  program.driver.source = &graph;
   program.engine.graphChanged({&graph, &graph});
   REQUIRE(program.driver.replaced.size() == 1);
   CHECK(program.driver.replaced[0].function == &program.driver.changed);
@@ -349,4 +354,19 @@ TEST_CASE("kernels in executable graphs get other code, if the driver takes it")
   program.engine.graphChanged({&graph, &graph});
   REQUIRE(program.warnings.size() == 1);
   CHECK(program.warnings[0].find("does not take it into a graph") != std::string::npos);
+}
+
+TEST_CASE("an update tunes kernels if it is by the graph that the executable graph was made from") {
+  Program program(fileFor(kPlain, kDims));
+  char node = 0, exec = 0, unseen = 0, graph = 0, other = 0;
+  program.driver.source = &graph;
+  program.driver.kernels = {program.node(&node, &program.function)};
+  program.engine.graphChanged({&exec, &graph});
+  program.engine.graphChanged({&exec, &other, true});
+  CHECK(program.driver.refused == 0);
+  program.engine.graphChanged({&exec, &graph, true});
+  CHECK(program.driver.replaced.size() == 2);
+  program.engine.graphChanged({&unseen, &other, true});
+  CHECK(program.driver.refused == 1);
+  CHECK(program.warnings.empty()); // what was tuned there is no longer, which is no fault
 }

@@ -6,6 +6,7 @@
 
 #include "runtime/core/base/error.h"
 #include "runtime/devices/cuda/cuda_description.h"
+#include "runtime/devices/cuda/graph_sources.h"
 #include "runtime/jit/backends/cuda/cuda_kernel.h"
 #include "runtime/jit/backends/cuda/graphs.h"
 
@@ -123,7 +124,8 @@ public:
   }
   void visitKernels(const ExecutableGraph& graph,
                     const std::function<void(const GraphKernel&)>& visit) override {
-    if (const auto context = currentContext(driver_, runtime_))
+    const bool isTaken = sources_.note(graph.exec, graph.graph, graph.isUpdate);
+    if (const auto context = currentContext(driver_, runtime_); context && isTaken)
       visitGraphKernels(driver_, runtime_, *context, graph, visit);
   }
   bool replaceIn(const ExecutableGraph& graph, const GraphKernel& one, LoadedKernel& kernel,
@@ -191,6 +193,7 @@ private:
 
   const Driver& driver_;
   const LoadedRuntime runtime_;
+  GraphSources sources_;
 };
 
 } // namespace

@@ -10,11 +10,12 @@ using namespace device::cuda;
 void visitGraphKernels(const Driver& driver, const LoadedRuntime& runtime,
                        const CudaContext& context, const ExecutableGraph& graph,
                        const std::function<void(const GraphKernel&)>& visit) {
+  const auto isOurs = [&](const CUkernelNodeParams& params) {
+    return params.ctx == context.handle && !params.extra;
+  };
   visitKernelNodes(driver, static_cast<CUgraphExec>(graph.exec), static_cast<CUgraph>(graph.graph),
-                   [&](const KernelNode& one) {
+                   isOurs, [&](const KernelNode& one) {
                      const auto& params = one.params;
-                     if (params.ctx != context.handle || params.extra)
-                       return;
                      if (const void* handle = runtime.handleIn(one.node))
                        visit({.node = one.node,
                               .handle = handle,
