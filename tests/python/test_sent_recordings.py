@@ -10,7 +10,7 @@ import pytest
 
 from cluster_parts import CPU, PROGRAM, mneme
 from mneme.errors import IoFailed
-from mneme.measure.sent_recordings import find_sent, pack, remove_sent, send
+from mneme.measure.sent_recordings import _without, find_sent, pack, remove_sent, send
 from mneme.recording.directory import Recording
 from mneme.recording.inventory import find_record
 from native_parts import needs_native
@@ -61,10 +61,10 @@ def test_only_what_a_launch_needs_is_sent(tmp_path: Path) -> None:
     assert set(package.files) < files
     received: list[int] = []
 
-    def receive(function: Any, *given: Any) -> None:
+    def receive(function: Any, *given: Any) -> Any:
         if isinstance(given[-1], list):
             received.extend(len(part) for _, part in given[-1])
-        function(*given)
+        return function(*given)
 
     send(package, "sender", receive)
     try:
@@ -74,6 +74,15 @@ def test_only_what_a_launch_needs_is_sent(tmp_path: Path) -> None:
         done = mneme("replay", "-rdb", sent, "-rid", last, *CPU)
         assert done.returncode == 0, done.stderr
         assert "exact" in done.stdout + done.stderr
+        others = {one: pack(record.path, one) for one in record if one != last}
+        for one in others.values():
+            send(one, "sender", receive)
+        names = {name for one in others.values() for name in one.files} | set(package.files)
+        assert sum(received) <= sum((folder / name).stat().st_size for name in names)
+        for launch, one in others.items():
+            place = find_sent("sender", one.name, str(record.path))
+            done = mneme("replay", "-rdb", str(place), "-rid", launch, *CPU)
+            assert "exact" in done.stdout + done.stderr
     finally:
         remove_sent("sender")
     assert find_sent("sender", package.name, str(record.path)) is None
@@ -136,12 +145,28 @@ def test_a_trimmed_launch_is_sent_without_what_it_does_not_read(tmp_path: Path) 
     assert sent(small) < 64 << 10
 
 
+@pytest.mark.parametrize(
+    ("known", "missing"),
+    [
+        ([], [(2, 6), (10, 5)]),
+        ([(0, 20)], []),
+        ([(0, 3), (12, 1)], [(3, 5), (10, 2), (13, 2)]),
+        ([(4, 7)], [(2, 2), (11, 4)]),
+        ([(8, 2), (15, 9)], [(2, 6), (10, 5)]),
+    ],
+)
+def test_parts_that_are_there_are_not_sent_again(
+    known: list[tuple[int, int]], missing: list[tuple[int, int]]
+) -> None:
+    assert list(_without([(2, 6), (10, 5)], known)) == missing
+
+
 def test_damaged_pieces_are_refused(recording: Path, tmp_path: Path) -> None:
     record = find_record(recording)
     package = pack(record.path, next(iter(record)))
 
-    def damage(function: Any, *given: Any) -> None:
-        function(*(one[:-1] if isinstance(one, list) else one for one in given))
+    def damage(function: Any, *given: Any) -> Any:
+        return function(*(one[:-1] if isinstance(one, list) else one for one in given))
 
     with pytest.raises(IoFailed, match="arrived damaged"):
         send(package, "damaged", damage)

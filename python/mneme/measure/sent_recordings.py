@@ -1,7 +1,8 @@
 """Recordings that are sent to nodes which do not see the file system they are in.
 
 Only what the launch needs is sent, once to each host, in pieces: of snapshots, which launches
-share, the parts with its memory. The rest of these files is a hole there. The host checks what it
+share, the parts with its memory, as far as no other launch has brought them. The rest of these
+files is a hole there. The host checks what it
 received, and keeps it in its temporary directory (TMPDIR) until the search ends, or the last
 process there that uses it. What killed processes left is removed when the next recording comes.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -30,6 +32,8 @@ __all__ = ["Package", "digest_of", "find_sent", "pack", "remove_sent", "send", "
 _PIECE_BYTES = 8 << 20
 # Snapshots are shared by launches; a launch needs some of them only.
 _SNAPSHOT = ".mneme"
+# Where a node keeps the files; those of a launch are links to them.
+_SHARED = "files"
 # By search: a descriptor that keeps other processes from removing what this one uses.
 _held: dict[str, int] = {}
 
@@ -46,6 +50,9 @@ class SentFile:
 
     digest: str
     """The digest of these bytes."""
+
+    key: str
+    """Names the file on nodes: equal for all launches while it does not change."""
 
     @property
     def bytes(self) -> int:
@@ -125,9 +132,12 @@ def pack(record_file: str | Path, record_id: str) -> Package:
 
 def _sent_file(file: Path, parts: list[tuple[int, int]] | None) -> SentFile:
     """Return what is sent of a file: the parts, or all."""
-    size = file.stat().st_size
-    ranges = ((0, size),) if parts is None else _joined(parts)
-    return SentFile(size=size, ranges=ranges, digest=_digest_of_parts(file, ranges))
+    status = file.stat()
+    ranges = ((0, status.st_size),) if parts is None else _joined(parts)
+    version = f"{status.st_size} {status.st_mtime_ns} {file}"
+    key = hashlib.blake2b(version.encode(), digest_size=16).hexdigest()
+    digest = _digest_of_parts(file, ranges)
+    return SentFile(size=status.st_size, ranges=ranges, digest=digest, key=key)
 
 
 def _joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -141,6 +151,22 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple((begin, end - begin) for begin, end in found)
 
 
+def _without(
+    ranges: Iterable[tuple[int, int]], known: Iterable[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """Return ranges without those that are known; both ascend."""
+    found: list[tuple[int, int]] = []
+    others = list(known)
+    for offset, size in ranges:
+        at, end = offset, offset + size
+        for begin, length in others:
+            if begin < end and begin + length > at:
+                found.append((at, begin - at))
+                at = begin + length
+        found.append((at, end - at))
+    return tuple((at, size) for at, size in found if size > 0)
+
+
 def send(package: Package, sender: str, run: Callable[..., Any]) -> None:
     """Send the files to a node.
 
@@ -152,10 +178,10 @@ def send(package: Package, sender: str, run: Callable[..., Any]) -> None:
     Raises:
         IoFailed: If there is too little room, or what arrives differs.
     """
-    run(_begin, sender, package.name, package.bytes)
+    missing = run(_begin, sender, package.name, package.files)
     for name, one in package.files.items():
-        for parts in _pieces(Path(package.directory) / name, one.ranges):
-            run(_receive, sender, package.name, name, parts)
+        for parts in _pieces(Path(package.directory) / name, missing[name]):
+            run(_receive, sender, one.key, parts)
     run(_finish, sender, package.name, package.files)
 
 
@@ -207,11 +233,16 @@ def _hold(sender: str) -> None:
 _ATTEMPTS = 20
 
 
-def _begin(sender: str, name: str, size: int) -> None:
+def _begin(
+    sender: str, name: str, files: dict[str, SentFile]
+) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Prepare for files; return which parts of each are not here yet."""
     directory = _sender_directory(sender)
     remove_left(one for one in directory.parent.iterdir() if one != directory)
     partial = directory / f"{name}.part"
     shutil.rmtree(partial, ignore_errors=True)
+    missing = {file: _without(one.ranges, _known(sender, one)) for file, one in files.items()}
+    size = sum(length for ranges in missing.values() for _, length in ranges)
     free = shutil.disk_usage(directory.parent).free
     if free < size:
         raise IoFailed(
@@ -224,10 +255,25 @@ def _begin(sender: str, name: str, size: int) -> None:
         _hold(sender)
         if partial.is_dir():
             break
+    (directory / _SHARED).mkdir(exist_ok=True)
+    return missing
 
 
-def _receive(sender: str, name: str, file: str, parts: list[tuple[int, bytes]]) -> None:
-    path = _sender_directory(sender) / f"{name}.part" / Path(file).name
+def _shared_file(sender: str, key: str) -> Path:
+    return _sender_directory(sender) / _SHARED / Path(key).name
+
+
+def _known(sender: str, one: SentFile) -> tuple[tuple[int, int], ...]:
+    """Return which parts of a file are here, and were checked."""
+    try:
+        found = json.loads(_shared_file(sender, f"{one.key}.json").read_text())
+    except OSError:
+        return ()
+    return tuple((begin, size) for begin, size in found)
+
+
+def _receive(sender: str, key: str, parts: list[tuple[int, bytes]]) -> None:
+    path = _shared_file(sender, key)
     path.touch()
     with path.open("r+b") as stream:  # parts may come twice
         for offset, content in parts:
@@ -239,11 +285,14 @@ def _finish(sender: str, name: str, files: dict[str, SentFile]) -> None:
     directory = _sender_directory(sender)
     partial = directory / f"{name}.part"
     for file, one in files.items():
-        path = partial / Path(file).name
+        path, known = _shared_file(sender, one.key), _shared_file(sender, f"{one.key}.json")
         path.touch()
         os.truncate(path, one.size)
         if _digest_of_parts(path, one.ranges) != one.digest:
+            known.unlink(missing_ok=True)
             raise IoFailed(f"'{file}' arrived damaged; start the search again")
+        os.link(path, partial / Path(file).name)
+        known.write_text(json.dumps(_joined([*_known(sender, one), *one.ranges])))
     partial.rename(directory / name)
 
 
