@@ -304,13 +304,16 @@ ExecutableGraph::ExecutableGraph(void* graph, void* exec, unsigned long long fla
 void ExecutableGraph::nameStaying(void* graph) {
   std::vector<const void*> others;
   unreadable_.clear();
+  inChildren_.clear();
   inBodies_.clear();
+  areStayingNamed = false;
   if (!hasConditions())
     return;
   addFunctions(functions_, graph, known_.isKnown, others, inBodies_);
   for (void* node : nodesOf(functions_, graph))
-    if (void* child = nullptr; functions_.childGraph(node, &child) == 0 && child)
-      addFunctions(functions_, child, known_.isKnown, unreadable_, others);
+    if (void* child = nullptr; kindOf(functions_, node) == static_cast<int>(NodeKind::Child) &&
+                               functions_.childGraph(node, &child) == 0)
+      addFunctions(functions_, child, known_.isKnown, inChildren_, others);
 }
 
 const char* const ExecutableGraph::kLost =
@@ -332,6 +335,11 @@ void ExecutableGraph::keep(GraphBody& body) {
     if (node->child)
       keep(*node->child);
   }
+}
+
+void ExecutableGraph::nodeEnds(void* original) noexcept {
+  if (needsSource_ && byOriginal_.contains(original))
+    lose();
 }
 
 GraphNode* ExecutableGraph::find(void* original) {
@@ -449,6 +457,12 @@ void ExecutableGraphs::forgetAll() {
   for (const auto& [exec, graph] : graphs_)
     graph->abandon();
   graphs_.clear();
+}
+
+void ExecutableGraphs::nodeEnds(void* node) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [exec, made] : graphs_)
+    made->nodeEnds(node);
 }
 
 bool ExecutableGraphs::outlive(void* graph) {

@@ -100,12 +100,15 @@ public:
   /// Returns all nodes that a launch runs, in the same order, with what they wait for: those of
   /// graphs in the graph in place of these, and none that is off.
   std::vector<SequenceNode> sequence() const;
-  /// Returns the kernels' functions in the other case; else those of kernels in graphs in a graph
-  /// that has conditional nodes.
+  /// Returns the kernels' functions in the other case.
   const std::vector<const void*>& unreadable() const noexcept { return unreadable_; }
+  /// Returns those of kernels in graphs in a graph that has conditional nodes.
+  const std::vector<const void*>& inChildren() const noexcept { return inChildren_; }
   bool hasConditions() const noexcept { return body_ && body_->isRebuilt; }
   /// Whether launches in parts need the nodes of this graph of the program's.
   bool needs(const void* graph) const noexcept { return needsSource_ && graph == source_; }
+  /// The program has removed a node of a graph. Ends launches in parts if they need it.
+  void nodeEnds(void* original) noexcept;
   /// Returns those of kernels in bodies of conditional nodes.
   const std::vector<const void*>& inBodies() const noexcept { return inBodies_; }
   /// Calls `change` with the copy of a node of the program's. A status other than 0, or an unknown
@@ -124,6 +127,9 @@ public:
 
   /// Leaves its copies alone from now on: the vendor has ended them.
   void abandon() noexcept;
+
+  /// Kernels that stay in it and are not recorded have been named.
+  bool areStayingNamed = false;
 
   /// The graph that it was made of, if the program has destroyed that.
   std::shared_ptr<OutlivingGraph> outliving;
@@ -144,7 +150,7 @@ private:
   void* const exec_; ///< the program's
   const char* whyNot_ = nullptr;
   bool isPaired_ = true; ///< whether it is certain which node the program means
-  std::vector<const void*> unreadable_, inBodies_;
+  std::vector<const void*> unreadable_, inChildren_, inBodies_;
   unsigned long long flags_;
   std::unique_ptr<GraphBody> body_;
   std::unordered_map<void*, GraphNode*> byOriginal_;
@@ -159,6 +165,8 @@ public:
   std::shared_ptr<ExecutableGraph> forget(void* exec);
   /// After a reset, which has ended all of them.
   void forgetAll();
+  /// The program has removed a node of a graph.
+  void nodeEnds(void* node);
   /// The program destroys a graph. True if that has to wait until executable graphs end.
   bool outlive(void* graph);
 

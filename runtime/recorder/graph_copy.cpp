@@ -12,12 +12,6 @@
 namespace mneme::record {
 namespace {
 
-int kindOf(const GraphFunctions& functions, void* node) {
-  int type = -1;
-  checkGraphCall(functions.nodeType(node, &type), "asking for the type of a node");
-  return type - functions.firstType;
-}
-
 /// The node of the copy; vendors may not know it for graphs in graphs, whose nodes keep their
 /// order.
 void* partnerOf(const GraphFunctions& functions, void* original, const GraphBody& body,
@@ -199,6 +193,12 @@ std::vector<void*> nodesOf(const GraphFunctions& functions, void* graph) {
     checkGraphCall(functions.getNodes(graph, nodes.data(), &count), "listing its nodes");
   nodes.resize(std::min(count, nodes.size()));
   return nodes;
+}
+
+int kindOf(const GraphFunctions& functions, void* node) {
+  int type = -1;
+  checkGraphCall(functions.nodeType(node, &type), "asking for the type of a node");
+  return type - functions.firstType;
 }
 
 bool is(const GraphNode& node, NodeKind kind) { return node.kind == static_cast<int>(kind); }

@@ -44,6 +44,7 @@ struct GraphNode {
   bool isReplaced = false;  ///< `child` is not what the copy has
   bool isWanted = false;    ///< to be launched by itself
   bool isRead = false;      ///< whether `kernel` is as the node is now
+  bool isNamed = false;     ///< as one that stays in its graph, and is not recorded there
   GraphKernel kernel;
   NodePlace place = NodePlace::Anywhere;
   bool isStandIn = false; ///< the copy has an empty node in its place
@@ -71,6 +72,7 @@ using IsKernel = std::function<bool(const void* function)>;
 /// \throws Error if the status is not 0
 void checkGraphCall(int status, const char* what);
 std::vector<void*> nodesOf(const GraphFunctions& functions, void* graph);
+int kindOf(const GraphFunctions& functions, void* node);
 bool is(const GraphNode& node, NodeKind kind);
 
 bool hasConditions(const GraphFunctions& functions, void* graph);

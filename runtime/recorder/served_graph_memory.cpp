@@ -349,7 +349,10 @@ int watchNodeDestroy(void* node, const GraphFunctions& functions, const Next& ne
   if (isRefused)
     return refuse(kNotSupported, functions);
   forgetBodiesOf(node); // before the vendor gives the handle to another one
-  return next();
+  const int status = next();
+  if (status == 0 && session && session->isOwner())
+    session->graphs().nodeEnds(node);
+  return status;
 }
 
 } // namespace mneme::record

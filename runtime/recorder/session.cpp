@@ -148,6 +148,9 @@ bool Session::passesFirst(KernelState& state, const LaunchShapes::Match& shape) 
   return passed < shape.first && ++passed;
 }
 
+/// By the labels of the calling thread.
+bool Session::isWantedHere(const KernelInfo& info) { return isWantedNow(info, labelsOfThread()); }
+
 Session::Attempt Session::decide(const mneme_launch& launch, const LaunchTraits* traits) {
   Attempt attempt;
   attempt.info = catalog_->find(launch.kernel);

@@ -203,6 +203,7 @@ private:
   Attempt decide(const mneme_launch& launch, const LaunchTraits* traits = nullptr);
   bool wantsLabels(const std::vector<std::string>& labels);
   bool isWantedNow(const KernelInfo& info, const std::vector<std::string>& labels);
+  bool isWantedHere(const KernelInfo& info);
   std::string useDirectory(const std::string& directory);
   Attempt decideApart(const DeviceLaunch& one, bool isCooperative);
   bool decideAll(std::span<const DeviceLaunch> launches, bool isCooperative,
@@ -212,8 +213,9 @@ private:
   void orderBehind(std::span<const DeviceLaunch> launches) noexcept;
   int makeAlone(Attempt& attempt, const DeviceLaunch& one, const Next& alone);
   bool countUnrecorded(const void* function);
-  bool nameUnrecorded(const ExecutableGraph& graph);
-  bool isUnrecordable(const ExecutableGraph& graph);
+  bool nameUnrecorded(ExecutableGraph& graph);
+  void countWhole(ExecutableGraph& graph, bool isAny);
+  Attempt leaveInGraph(GraphNode& node);
   std::string whyNotKept(const GraphNode& node, const Attempt& attempt,
                          const mneme_launch& launch) const;
   bool keepGraph(const ExecutableGraph& graph, std::vector<Attempt>& attempts,

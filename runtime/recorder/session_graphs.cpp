@@ -3,6 +3,7 @@
 // by itself, and what comes before and behind it.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "runtime/core/abi/argument_buffer.h"
 #include "runtime/core/base/last_error.h"
@@ -43,11 +44,12 @@ LaunchTraits traitsOf(const GraphKernel& kernel) {
 void readNode(Session& session, const GraphFunctions& functions, GraphNode& node) {
   node.kernel = {};
   node.isRead = true;
+  node.isNamed = false;
   const char* why = kNotBuilt;
   const void* function = &node;
   for (const auto read : {functions.readKernel, functions.readKernelElse}) {
     GraphKernel kernel;
-    if (!read || read(node.handle, kernel.node) != 0)
+    if (!read || read(node.isStandIn ? node.original : node.handle, kernel.node) != 0)
       continue;
     auto [handle, info] = session.findKernel(kernel.node.function);
     function = kernel.node.function;
@@ -89,33 +91,52 @@ bool Session::countUnrecorded(const void* function) {
 }
 
 /// Names kernels of a graph that no launch of it records, and counts its launches.
-bool Session::nameUnrecorded(const ExecutableGraph& graph) {
+bool Session::nameUnrecorded(ExecutableGraph& graph) {
   const auto nameOnce = [&](const void* function, const char* why) {
     const auto info = findKernel(function).info;
     if (!info || !info->blob || info->isWanted)
       noteKernelOnce(!info ? kNotBuilt : info->blob ? why : whyUnreadable(*info), function);
   };
   bool isNamed = false;
-  for (const void* function : graph.unreadable()) {
-    isNamed |= countUnrecorded(function);
-    if (graph.hasConditions())
-      nameOnce(function, kInGraph);
-  }
+  for (const auto* functions : {&graph.unreadable(), &graph.inChildren()})
+    for (const void* function : *functions)
+      isNamed |= countUnrecorded(function);
+  if (std::exchange(graph.areStayingNamed, true))
+    return isNamed;
+  for (const void* function : graph.inChildren())
+    nameOnce(function, kInGraph);
   for (const void* function : graph.inBodies())
     nameOnce(function, kInBody);
   return isNamed;
 }
 
-/// Whether the graph is launched as it is; what is not recorded so is named.
-bool Session::isUnrecordable(const ExecutableGraph& graph) {
-  bool isNamed = nameUnrecorded(graph);
-  if (!graph.whyNot())
-    return false;
-  for (const GraphNode* node : graph.kernels())
-    isNamed |= countUnrecorded(node->kernel.node.function);
-  if (isNamed)
+/// A graph that is launched as it is: counts the launches of its kernels, and says why they are not
+/// recorded. `isAny` tells whether others of it would be.
+void Session::countWhole(ExecutableGraph& graph, bool isAny) {
+  for (GraphNode* node : graph.kernels()) {
+    if (!node->isRead && !node->isStandIn) {
+      const KeepsLastError keeps(graph.functions().peekAtLastError, graph.functions().getLastError);
+      readNode(*this, graph.functions(), *node);
+    }
+    if (node->kernel.node.function)
+      isAny |= countUnrecorded(node->kernel.node.function);
+  }
+  if (isAny)
     noteOnce((std::string(kGraph) + graph.whyNot()).c_str(), &graph);
-  return true;
+}
+
+/// A kernel that stays in its graph: its launch is only counted.
+Session::Attempt Session::leaveInGraph(GraphNode& node) {
+  Attempt attempt;
+  attempt.info = node.kernel.info;
+  attempt.isWanted = isWantedHere(*attempt.info);
+  if (!attempt.isWanted || std::exchange(node.isNamed, true))
+    return attempt;
+  if (attempt.info->state)
+    noteKernelOnce(kAmong, node.kernel.node.function);
+  else
+    note(attempt.info->whyNot);
+  return attempt;
 }
 
 /// Decides about each kernel; true if any is to be recorded. If none is, all are counted.
@@ -135,6 +156,10 @@ bool Session::decideGraph(ExecutableGraph& graph, void* stream, std::vector<Atte
     node.isWanted = false;
     if (!node.kernel.info)
       continue;
+    if (node.place == NodePlace::Among) {
+      attempt = leaveInGraph(node);
+      continue;
+    }
     const mneme_launch launch = launches[index] = launchOf(node.kernel, stream);
     const LaunchTraits traits = traitsOf(node.kernel);
     attempt = decide(launch, &traits);
@@ -145,9 +170,6 @@ bool Session::decideGraph(ExecutableGraph& graph, void* stream, std::vector<Atte
       dropRecording(attempt, nullptr, true);
     } else if (isElsewhere(graph.functions(), node.kernel.node, stream)) {
       dropRecording(attempt, kElsewhere, false);
-    } else if (node.place == NodePlace::Among) {
-      noteKernelOnce(kAmong, node.kernel.node.function);
-      dropRecording(attempt, nullptr, true);
     }
     node.isWanted = attempt.isRecorded;
     isAny |= node.isWanted;
@@ -218,7 +240,10 @@ int Session::launchGraph(ExecutableGraph& graph, void* stream, const Next& whole
       return whole(); // it becomes a part of another graph
     try {
       orderBehindParts(graph, stream);
-      if (isUnrecordable(graph) || !decideGraph(graph, stream, attempts)) {
+      const bool isNamed = nameUnrecorded(graph);
+      if (graph.whyNot())
+        countWhole(graph, isNamed);
+      if (graph.whyNot() || !decideGraph(graph, stream, attempts)) {
         for (Attempt& attempt : attempts)
           count(attempt);
         return whole();

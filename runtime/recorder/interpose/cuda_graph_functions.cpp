@@ -177,7 +177,9 @@ int readKernelOfStartedRuntime(void* node, NodeKernel& kernel) {
 
 constexpr const char* kConditionSetters[] = {"cudaGraphSetConditional"};
 
-/// Copies and fills run in the context that is current, as the program's own do.
+/// Copies and fills run in the context that is current now, when the graph becomes runnable. No
+/// function tells in which one the program's own node runs, and the two differ if the program
+/// changed contexts in between; what they copy and fill is the same.
 int addLike(const char* read, const char* add, void** node, void* graph, void* const* after,
             size_t count, void* other) {
   using Add = int (*)(void** node, void* graph, void* const* after, size_t count,

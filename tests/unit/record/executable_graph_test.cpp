@@ -306,17 +306,18 @@ TEST_CASE("kernels of graphs in a graph with conditional nodes stay there, and a
   const auto& functions = fake::functionsThatRebuild();
   CHECK(functions.instantiate(&made, &graph, 0) == 0);
   ExecutableGraph exec(&graph, made, 0, functions, {any});
-  CHECK(exec.unreadable().size() == 1);
+  CHECK(exec.inChildren().size() == 1);
   CHECK(exec.kernels().size() == 1);
   CHECK(inParts(exec, {3}) == Parts{{1, 2}, {3}});
   other.add(4, {other.addChild(std::make_unique<fake::Graph>(), {other.add(1, {}, kConditional)})});
   exec.update(&other);
-  CHECK(exec.unreadable().empty());
+  CHECK(exec.inChildren().empty());
   CHECK(inParts(exec, {4}) == Parts{{1, 2}, {4}}); // the fake vendor updates nothing
   world.refusesNodes = true;
   const ExecutableGraph whole(&graph, made, 0, functions, {any});
   CHECK(whole.whyNot() == ExecutableGraph::kWhole);
   CHECK(whole.unreadable().size() == 2);
+  CHECK(whole.inChildren().empty());
   functions.destroyExec(made);
 }
 
@@ -340,6 +341,11 @@ TEST_CASE("a graph whose nodes are needed outlives its end in the program") {
   CHECK(!all.outlive(plain));
   CHECK(all.outlive(graph));
   CHECK(!all.outlive(graph)); // another one with this handle
+  all.nodeEnds(static_cast<fake::Graph*>(plain)->nodes[0].get());
+  CHECK(!all.find(&third)->whyNot());
+  CHECK(!all.find(&second)->whyNot());
+  all.nodeEnds(nodes.nodes[0].get());
+  CHECK(all.find(&second)->whyNot() == ExecutableGraph::kLost);
   all.forget(&first);
   CHECK(world.copies.contains(&nodes));
   all.forget(&second);
