@@ -141,6 +141,11 @@ def test_late_workers_with_other_models_are_left_out(
     assert list(found.left_out) == ([] if is_chosen else ["b"])
 
 
+def test_where_nobody_joined_nobody_is_asked(recording: Path) -> None:
+    found = look_at_late(SimpleNamespace(_client=None), open_executor(None, recording)._spec, [])
+    assert not found.usable
+
+
 def test_only_tasks_that_nobody_can_take_are_stranded() -> None:
     sent = SentTasks()
     places = {"one": {"a"}, "both": {"a", "b"}, "any": set[str]()}

@@ -319,8 +319,10 @@ def _look_at(
     found: PoolProcesses,
 ) -> None:
     """Look at workers of a Dask cluster, and send them the recording if they lack it."""
-    asked = (examine, spec, mneme.__version__, 0)
-    among, threads = list(addresses), threads_of(client)
+    asked, among = (examine, spec, mneme.__version__, 0), list(addresses)
+    if not among:  # each second, while nobody joins
+        return
+    threads = threads_of(client)
     answers, nameless = ask_workers(client, *asked, workers=among), []
     for address in among:
         run = functools.partial(_run, client, address)
