@@ -396,3 +396,17 @@ def test_what_a_killed_search_had_open_is_closed(
         while opened:
             assert time.monotonic() < end
             time.sleep(0.05)
+
+
+def test_what_cannot_be_submitted_occupies_nothing(
+    record: RecordedExecution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_remote_evaluation, "_process", _remote_evaluation._Process())
+    spec = FuturesReplayExecutor(ThreadPoolExecutor(1), record.path, None, 1, device="cpu")._spec
+    options = {"fresh": False, "iterations": -1, "measuring": None}
+    config = ExperimentConfiguration().to_dict()
+    with pytest.raises(InvalidArgument):
+        _remote_evaluation.evaluate(spec, 0, [config], b"", options)
+    (opened,) = _remote_evaluation._process.opened.values()
+    assert opened.users == 0
+    opened.close(cancel=True)

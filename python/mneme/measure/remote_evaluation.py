@@ -278,7 +278,6 @@ def evaluate(
         except (MnemeError, OSError) as error:  # such as a disk that is full
             time.sleep(_PAUSE_SECONDS)
             raise _unfit(str(error)) from error
-        opened.users += 1
         if ir != opened.ir:
             opened.executor.set_ir(ir or None)
             opened.ir = ir
@@ -286,6 +285,7 @@ def evaluate(
         futures = [
             submit(ExperimentConfiguration.from_dict(one), **options) for one in configurations
         ]
+        opened.users += 1  # what cannot be submitted occupies nothing
     try:
         results = results_of(futures)
     finally:
