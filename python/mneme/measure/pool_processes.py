@@ -19,7 +19,7 @@ from mneme.measure.remote_evaluation import LacksRecording, admit, examine, mode
 from mneme.measure.sent_recordings import Package, pack, send
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from concurrent.futures import Executor, Future
 
@@ -281,7 +281,7 @@ def _of_dask(pool: Any, client: Any, spec: RemoteSpec) -> PoolProcesses:  # noqa
 def look_at_late(
     pool: Any,  # noqa: ANN401 - of Dask
     spec: RemoteSpec,
-    addresses: Iterable[str],
+    addresses: Collection[str],
 ) -> PoolProcesses:
     """Look at workers that joined a Dask cluster after the others were looked at, as at these.
 
@@ -293,6 +293,8 @@ def look_at_late(
         addresses: The workers.
     """
     client, found = pool._client, PoolProcesses(pool=pool)  # noqa: SLF001
+    if not addresses:  # each second, while nobody joins
+        return found
     if places_of(pool):
         names = ask_workers(client, model_here, spec.device, workers=addresses)
         addresses = [one for one, name in names.items() if name == spec.model]
@@ -319,10 +321,8 @@ def _look_at(
     found: PoolProcesses,
 ) -> None:
     """Look at workers of a Dask cluster, and send them the recording if they lack it."""
-    asked, among = (examine, spec, mneme.__version__, 0), list(addresses)
-    if not among:  # each second, while nobody joins
-        return
-    threads = threads_of(client)
+    asked = (examine, spec, mneme.__version__, 0)
+    among, threads = list(addresses), threads_of(client)
     answers, nameless = ask_workers(client, *asked, workers=among), []
     for address in among:
         run = functools.partial(_run, client, address)
