@@ -8,6 +8,8 @@
 
 #include <set>
 
+#include "runtime/core/abi/read_words.h"
+
 namespace mneme::passes {
 namespace {
 
@@ -22,9 +24,7 @@ constexpr const char* kClocks = "clocks";
 constexpr const char* kMultiprocessors = "multiprocessor numbers";
 constexpr const char* kTextures = "textures";
 constexpr const char* kSurfaces = "surfaces";
-constexpr const char* kHeap = "the device's heap";
-constexpr const char* kLaunches = "launches of its own";
-constexpr const char* kConditions = "conditions of graphs";
+using read_words::kHeap, read_words::kLaunches, read_words::kConditions;
 
 // Special registers of PTX, after `%` in assembly and after `llvm.nvvm.read.ptx.sreg.` in IR.
 constexpr Sign kRegisters[] = {{"clock", kClocks},

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/core/abi/read_words.h"
 #include "runtime/core/artifact/launch_identity.h"
 #include "runtime/core/artifact/recorded_reads.h"
 #include "runtime/core/base/error.h"
@@ -235,8 +236,7 @@ bool refersTo(const KernelInfo& info, std::span<const char* const> names) {
 bool setsConditions(const KernelInfo& info, std::span<const char* const> setters) {
   if (info.blob->image && info.blob->imageForm != "cubin" && info.blob->imageForm != "ptx")
     return true;
-  return refersTo(info, setters) ||
-         unrecordedReads(info, {}).contains(std::string(artifact::kConditions));
+  return refersTo(info, setters) || unrecordedReads(info, {}).contains(read_words::kConditions);
 }
 
 uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
@@ -309,7 +309,7 @@ std::string warningOfReads(const KernelInfo& info, const std::string& device, bo
   const std::string kernel = "kernel '" + info.blob->shownName() + "' ";
   std::string list, launches;
   for (const std::string& read : unrecordedReads(info, device))
-    if (read == artifact::kOwnLaunches)
+    if (read == read_words::kLaunches)
       launches = kernel + "launches kernels itself: its replays may differ, or fail";
     else if (!isLaunchAsked || !artifact::isOfTextures(read))
       list += (list.empty() ? "" : ", ") + read;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "runtime/core/abi/read_words.h"
 #include "runtime/core/artifact/recorded_reads.h"
 #include "runtime/replay/replay.h"
 
@@ -114,7 +115,7 @@ void dropRecordedReads(std::vector<std::string>& reads, const std::string& devic
 std::string explainReads(const std::vector<std::string>& reads) {
   std::vector<std::string> others = reads;
   std::string text;
-  if (std::erase(others, artifact::kOwnLaunches) > 0)
+  if (std::erase(others, read_words::kLaunches) > 0)
     text =
         "The kernel launches kernels itself: a replay of code without IR launches them as well, in "
         "no fixed order, and code that is compiled from IR cannot.";

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "runtime/core/artifact/recorded_reads.h"
+#include "runtime/core/abi/read_words.h"
 #include "runtime/core/artifact/snapshot.h"
 #include "runtime/core/base/error.h"
 #include "runtime/devices/device.h"
@@ -151,7 +151,7 @@ Result Session::run(const Configuration& configuration, const Options& options) 
     if (result.unrecordedReads.empty())
       std::ranges::copy_if(readsIn(s.record.optionsJson),
                            std::back_inserter(result.unrecordedReads),
-                           [](const auto& read) { return read == artifact::kOwnLaunches; });
+                           [](const auto& read) { return read == read_words::kLaunches; });
     if (const std::string reads = explainReads(result.unrecordedReads); !reads.empty())
       result.error += ". " + reads;
     s.isMemoryTrusted = false;

@@ -4,12 +4,9 @@
 
 #include <string_view>
 
-namespace mneme::artifact {
+#include "runtime/core/abi/read_words.h"
 
-/// What a kernel has that launches kernels itself.
-inline constexpr std::string_view kOwnLaunches = "launches of its own";
-/// What a kernel has that says which bodies of conditional nodes of its graph run.
-inline constexpr std::string_view kConditions = "conditions of graphs";
+namespace mneme::artifact {
 
 /// Whether a recording of a launch may hold it: Instance::textures.
 constexpr bool isOfTextures(std::string_view read) noexcept {
@@ -19,7 +16,7 @@ constexpr bool isOfTextures(std::string_view read) noexcept {
 /// Whether a recording made on the CPU device holds it, or notes launches for which it does not:
 /// textures and surfaces are in ordinary memory there, and its heap is watched.
 constexpr bool isRecordedOnCpu(std::string_view read) noexcept {
-  return isOfTextures(read) || read == "the device's heap";
+  return isOfTextures(read) || read == read_words::kHeap;
 }
 
 } // namespace mneme::artifact

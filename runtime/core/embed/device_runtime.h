@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "runtime/core/abi/read_words.h"
+
 namespace mneme::embed::device_runtime {
 
-constexpr const char* kHeap = "the device's heap";
-constexpr const char* kLaunches = "launches of its own";
-constexpr const char* kConditions = "conditions of graphs";
+using read_words::kHeap, read_words::kLaunches, read_words::kConditions;
 
 struct Name {
   std::string_view text;
