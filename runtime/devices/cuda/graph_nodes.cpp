@@ -64,7 +64,7 @@ bool hasTiedBlocks(const Driver& driver, CUgraphNode node) noexcept {
 } // namespace
 
 void visitKernelNodes(const Driver& driver, CUgraphExec exec, CUgraph graph,
-                      const std::function<bool(const CUkernelNodeParams&)>& isWanted,
+                      const std::function<bool(const KernelNode&)>& isWanted,
                       const std::function<void(const KernelNode&)>& visit) {
   unsigned long long flags = 0;
   if (!isThere(driver) || driver.cuGraphExecGetFlags(exec, &flags) != CUDA_SUCCESS ||
@@ -74,8 +74,8 @@ void visitKernelNodes(const Driver& driver, CUgraphExec exec, CUgraph graph,
   addKernelNodes(driver, graph, kernels);
   for (const CUgraphNode node : kernels) {
     KernelNode one{.node = node};
-    if (driver.cuGraphKernelNodeGetParams(node, &one.params) != CUDA_SUCCESS ||
-        !isWanted(one.params) || !mayReplace(driver, node))
+    if (driver.cuGraphKernelNodeGetParams(node, &one.params) != CUDA_SUCCESS || !isWanted(one) ||
+        !mayReplace(driver, node))
       continue;
     one.hasTiedBlocks = hasTiedBlocks(driver, node);
     visit(one);

@@ -15,10 +15,10 @@ struct KernelNode {
 };
 
 /// Visits the kernel nodes of `graph`, from which `exec` was made, and of graphs in it, that can be
-/// replaced in `exec`, and for whose parameters `isWanted` holds. Visits nothing with drivers
-/// before CUDA 12.0, and nothing of graphs that kernels launch.
+/// replaced in `exec` and for which `isWanted` holds, which is asked when only the parameters are
+/// known. Visits nothing with drivers before CUDA 12.0, and nothing of graphs that kernels launch.
 void visitKernelNodes(const Driver& driver, CUgraphExec exec, CUgraph graph,
-                      const std::function<bool(const CUkernelNodeParams&)>& isWanted,
+                      const std::function<bool(const KernelNode&)>& isWanted,
                       const std::function<void(const KernelNode&)>& visit);
 
 } // namespace mneme::device::cuda

@@ -81,7 +81,8 @@ public:
     CUcontext context = nullptr;
     if (driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
       return;
-    const auto isOurs = [&](const CUkernelNodeParams& own) {
+    const auto isOurs = [&](const KernelNode& one) {
+      const CUkernelNodeParams& own = one.params;
       return own.ctx == context && (isWanted(own.func) || isWanted(own.kern));
     };
     visitKernelNodes(driver_, static_cast<CUgraphExec>(graph.exec),

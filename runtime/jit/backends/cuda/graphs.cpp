@@ -10,20 +10,22 @@ using namespace device::cuda;
 void visitGraphKernels(const Driver& driver, const LoadedRuntime& runtime,
                        const CudaContext& context, const ExecutableGraph& graph,
                        const std::function<void(const GraphKernel&)>& visit) {
-  const auto isOurs = [&](const CUkernelNodeParams& params) {
-    return params.ctx == context.handle && !params.extra;
+  const void* handle = nullptr; // of the node that is visited
+  const auto isOurs = [&](const KernelNode& one) {
+    const auto& params = one.params;
+    handle = params.ctx == context.handle && !params.extra ? runtime.handleIn(one.node) : nullptr;
+    return handle != nullptr;
   };
   visitKernelNodes(driver, static_cast<CUgraphExec>(graph.exec), static_cast<CUgraph>(graph.graph),
                    isOurs, [&](const KernelNode& one) {
                      const auto& params = one.params;
-                     if (const void* handle = runtime.handleIn(one.node))
-                       visit({.node = one.node,
-                              .handle = handle,
-                              .dims = {{params.gridDimX, params.gridDimY, params.gridDimZ},
-                                       {params.blockDimX, params.blockDimY, params.blockDimZ}},
-                              .sharedBytes = params.sharedMemBytes,
-                              .args = params.kernelParams,
-                              .mayReshape = !one.hasTiedBlocks});
+                     visit({.node = one.node,
+                            .handle = handle,
+                            .dims = {{params.gridDimX, params.gridDimY, params.gridDimZ},
+                                     {params.blockDimX, params.blockDimY, params.blockDimZ}},
+                            .sharedBytes = params.sharedMemBytes,
+                            .args = params.kernelParams,
+                            .mayReshape = !one.hasTiedBlocks});
                    });
 }
 
