@@ -134,6 +134,29 @@ def test_an_interrupt_ends_every_search(recording: Path, tmp_path: Path) -> None
         assert json.loads((results / model / "summary.json").read_text())["status"] == "interrupted"
 
 
+@pytest.mark.parametrize(
+    ("codes", "goes_on"), [((1, 6), True), ((8, 0), True), ((1, 3), False), ((0, 0), False)]
+)
+def test_a_search_that_lost_its_cluster_can_go_on_whatever_the_others_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, codes: tuple[int, ...], goes_on: bool
+) -> None:
+    left = iter(codes)
+
+    def start(*_: Any) -> Any:
+        process = SimpleNamespace(wait=lambda: next(left))
+        return SimpleNamespace(process=process, reader=SimpleNamespace(join=lambda: None))
+
+    monkeypatch.setattr(models, "_models", lambda _: ["A100", "H100"])
+    monkeypatch.setattr(models, "_start", start)
+    told: list[str] = []
+    listener = cast("Any", SimpleNamespace(note=told.append))
+    options = TuneOptions(
+        record_database="r", results_dir=tmp_path, trials=1, no_proteus_output=True
+    )
+    assert models.tune_models(options, listener) == next((one for one in codes if one), 0)
+    assert (told[-1].startswith("go on with all models: mneme tune --resume")) is goes_on
+
+
 def test_a_model_without_a_winner_leaves_the_others_theirs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

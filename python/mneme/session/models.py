@@ -77,7 +77,7 @@ def tune_models(options: TuneOptions, listener: TuneListener) -> int:
         except MnemeError as error:
             listener.warn(f"no tuned-kernels file was written: {error}")
     failed = next((code for code in codes if code), 0)
-    if failed in _CAN_GO_ON:
+    if any(code in _CAN_GO_ON for code in codes):
         listener.note(f"go on with all models: mneme tune --resume --results-dir {parent}")
     return failed
 
@@ -150,6 +150,6 @@ def _write_tuned_file(
             listener.warn(f"{one.model} has no winner: the tuned-kernels file is without it")
     plan = deploy.plan_deployment([one.directory for one in ended])
     deploy.write_deployment(plan, path)
-    for one in plan.left_out:
-        listener.note(f"{one.directory.relative_to(parent)} is left out: {one.reason}")
+    for other in plan.left_out:
+        listener.note(f"{other.directory.relative_to(parent)} is left out: {other.reason}")
     listener.note(f"tuned kernels of all models, {len(plan.deployed)} variants: {path}")
