@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from mneme.errors import Unsupported
+from mneme.measure.pool_task import BrokenPool
 from mneme.recording import launch_facts
 from mneme.session import all_launches
 from mneme.session.events import TuneListener
@@ -177,10 +179,11 @@ class Searcher:
         self.lasts, self.ratios = lasts, ratios
         self.searched: list[tuple[str, int]] = []
         self.code = 0
+        self.is_pool_gone = False
 
     def make(self, options: Any, weight: float) -> Any:
         del weight
-        session = SimpleNamespace(outcome=None, resume_with="")
+        session = SimpleNamespace(outcome=None, resume_with="", is_pool_gone=self.is_pool_gone)
         session.run = lambda: self._run(options, session)
         return session
 
@@ -190,12 +193,14 @@ class Searcher:
         if options.optuna_storage:
             done //= 2  # another process has the others
         self.searched.append((name, options.trials))
+        if self.code:
+            return self.code
         session.outcome = SimpleNamespace(
             status="completed",
             progress=SimpleNamespace(done=done),
             gain=SimpleNamespace(ratio=self.ratios[name]),
         )
-        return self.code
+        return 0
 
 
 def launches_named(**weights: float) -> list[Any]:
@@ -251,16 +256,64 @@ def test_a_shared_study_is_given_no_more_than_its_share(monkeypatch: pytest.Monk
     assert searcher.searched == [("a", 58), ("b", 42)]
 
 
-def test_where_nothing_can_measure_no_other_launch_is_tried(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def has_two_launches(monkeypatch: pytest.MonkeyPatch) -> tuple[Searcher, list[Any]]:
     monkeypatch.setattr(all_launches, "_launch_dim", lambda *_: "none")
     monkeypatch.setattr(
         all_launches, "_names", lambda _, one: {"results_dir": one.directory, "all": False}
     )
-    searcher = Searcher({"a": 1, "b": 1}, {"a": 1.0, "b": 1.0})
-    searcher.code = 6
+    searcher = Searcher({"a": 15, "b": 999}, {"a": 1.0, "b": 1.0})
+    return searcher, launches_named(a=0.6, b=0.4)
+
+
+@pytest.mark.parametrize(
+    ("code", "is_pool_gone", "searched"),
+    [(6, True, ["a"]), (6, False, ["a", "b"]), (130, False, ["a"])],
+)
+def test_other_launches_are_tried_unless_nothing_is_left_that_measures(
+    has_two_launches: Any, code: int, is_pool_gone: bool, searched: list[str]
+) -> None:
+    searcher, found = has_two_launches
+    searcher.code, searcher.is_pool_gone = code, is_pool_gone
     options = TuneOptions(record_database="r", trials=100)
-    found = launches_named(a=0.6, b=0.4)
-    assert all_launches._search(options, found, Heard(), searcher.make, 0.0) == 6
-    assert [name for name, _ in searcher.searched] == ["a"]
+    assert all_launches._search(options, found, Heard(), searcher.make, 0.0) == code
+    assert [name for name, _ in searcher.searched] == searched
+
+
+def test_a_second_search_that_fails_leaves_the_first_its_outcome(has_two_launches: Any) -> None:
+    searcher, found = has_two_launches
+    options = TuneOptions(record_database="r", trials=100)
+    assert all_launches._search_one(options, found[0], searcher.make, 10, None) == (0, False)
+    first = found[0].outcome
+    searcher.code = 6
+    assert all_launches._search_one(options, found[0], searcher.make, 20, None) == (6, False)
+    assert first is not None
+    assert found[0].outcome is first
+
+
+@pytest.mark.parametrize("is_pool_gone", [False, True])
+def test_a_kernel_that_cannot_be_tuned_leaves_the_others_tuned(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_pool_gone: bool
+) -> None:
+    """Such as one without IR; only what the pool has lost ends all."""
+    refused: list[str] = []
+    run_launch = TuningSession._run_launch
+
+    def run(session: TuningSession, path: Path, record_id: str) -> int:
+        name = Path(session.options.results_dir or "").name
+        if "axpby" in name:
+            refused.append(name)
+            raise BrokenPool("it is gone") if is_pool_gone else Unsupported("'axpby' has no IR")
+        return run_launch(session, path, record_id)
+
+    monkeypatch.setattr(TuningSession, "_run_launch", run)
+    options = TuneOptions(
+        record_database=recording, results_dir=tmp_path, all=True, trials=4, device="cpu"
+    )
+    session = TuningSession(options, make_executor=FakeExecutor())
+    assert session.run() == (6 if is_pool_gone else 0)
+    assert len(refused) == 1
+    if not is_pool_gone:
+        (entry,) = json.loads((tmp_path / "all.json").read_text())["instances"]
+        assert "spmv" in entry["demangled_name"]
+        assert (tmp_path / "proteus_tuned_kernels.json").is_file()

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import BackendUnavailable
+from mneme.measure.pool_task import BrokenPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,7 +37,7 @@ def ask_workers(
         What it returned by address; where it failed, or nobody answered in time, the exception.
 
     Raises:
-        BackendUnavailable: If the scheduler does not answer.
+        BrokenPool: If the scheduler does not answer.
     """
     limit = ANSWER_SECONDS if seconds is None else seconds
     asked = list(threads_of(client) if workers is None else workers)
@@ -65,7 +66,7 @@ def threads_of(client: Any) -> dict[str, int]:  # noqa: ANN401 - of Dask
     """Return how many threads each worker of a cluster has, by its address.
 
     Raises:
-        BackendUnavailable: If the scheduler does not answer.
+        BrokenPool: If the scheduler does not answer.
     """
     return dict(_answer_of(client.nthreads))
 
@@ -74,4 +75,4 @@ def _answer_of(question: Callable[..., Any], *arguments: Any) -> Any:  # noqa: A
     try:
         return question(*arguments)
     except Exception as error:  # of Dask's and the system's kinds
-        raise BackendUnavailable(f"the scheduler of Dask does not answer: {error}") from error
+        raise BrokenPool(f"the scheduler of Dask does not answer: {error}") from error

@@ -10,7 +10,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
+from mneme.errors import InvalidArgument, MnemeError
 from mneme.measure.batches import Batches
 from mneme.measure.eval_future import EvalFuture
 from mneme.measure.late_processes import LateProcesses, News
@@ -96,6 +96,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         left_out: Why a process cannot measure, by host or address.
         nodes: What each host has done.
         news: Messages about workers that joined a Dask cluster late, or left it.
+        why_broken: Why the pool cannot measure any more, for no launch; empty: it can.
         can_pin: Whether `worker` selects the process that runs a configuration: no, the pool does.
     """
 
@@ -173,7 +174,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._flying: dict[EvalFuture, Future[dict[str, Any]] | None] = {}
         self._sent, self.news = SentTasks(), News()
         self._batches = Batches(self._send_together, self._count_at_start)
-        self._is_closed, self._why_broken = False, ""
+        self._is_closed, self.why_broken = False, ""
         self._watch: PoolWatch | None = None
         self._late: LateProcesses | None = None
         self._comparison = Comparison()
@@ -267,8 +268,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
     def _lose(self, why: str) -> None:
         """Fail what is in flight: no process is left to measure it."""
-        self._why_broken = why
-        self._drop(BackendUnavailable(why))
+        self.why_broken = why
+        self._drop(BrokenPool(why))
 
     def _drop(self, error: MnemeError) -> None:
         with self._lock:
@@ -280,7 +281,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             future.set_error(error)
         for remote, task in gone.items():
             self._batches.note_lost(len(task.futures))
-            if not self._why_broken:
+            if not self.why_broken:
                 remote.cancel()
 
     @property
@@ -330,7 +331,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
         Raises:
             InvalidArgument: If the executor or its pool is shut down.
-            BackendUnavailable: If the pool is broken.
+            BrokenPool: If the pool is broken.
         """
         del worker
         task = self._task([config], iterations, measuring, is_fresh=fresh)
@@ -349,7 +350,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
         Raises:
             InvalidArgument: If the executor or its pool is shut down.
-            BackendUnavailable: If the pool is broken.
+            BrokenPool: If the pool is broken.
         """
         task = self._task(configs, iterations, measuring, is_fresh=fresh)
         self._send(task)
@@ -394,7 +395,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             remote = handed_to(pool, evaluate, spec, task)
         except MnemeError as error:
             if isinstance(error, BrokenPool):
-                self._why_broken = str(error)
+                self.why_broken = str(error)
             self._forget(task.futures)
             raise
         with self._lock:
@@ -418,7 +419,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             place, _, reason = str(why).partition(": ")
             with self._lock:
                 self.left_out[place if reason else "a process"] = reason or str(why)
-        if task.tries >= _MOST_TRIES or self._is_closed or self._why_broken:
+        if task.tries >= _MOST_TRIES or self._is_closed or self.why_broken:
             return False
         try:
             self._send(task)
@@ -455,8 +456,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
     def _refuse_if_over(self) -> None:
         if self._is_closed:
             raise InvalidArgument("the executor is shut down and takes no configurations")
-        if self._why_broken:
-            raise BackendUnavailable(self._why_broken)
+        if self.why_broken:
+            raise BrokenPool(self.why_broken)
 
     def _land(self, task: PoolTask, remote: Future[dict[str, Any]]) -> None:
         with self._lock:
@@ -471,12 +472,12 @@ class FuturesReplayExecutor(SubmittingExecutor):
             if self._try_elsewhere(task, failure):
                 return
             error = why_lost(self._pool, failure)
-            self._why_broken = str(error) if isinstance(error, BrokenPool) else self._why_broken
+            self.why_broken = str(error) if isinstance(error, BrokenPool) else self.why_broken
         except MnemeError as failure:
             error = failure
         except BaseException as failure:  # noqa: BLE001 - the futures report it
             if isinstance(failure, BrokenExecutor):
-                self._why_broken = broken(failure)
+                self.why_broken = broken(failure)
             results = [lost_result(failure)] * len(task.futures)
         with self._lock:
             for result in results if error is None else [None] * len(task.futures):

@@ -15,6 +15,7 @@ import mneme
 from mneme.devices import DeviceLimits
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
 from mneme.measure.dask_questions import ANSWER_SECONDS, ask_workers, threads_of
+from mneme.measure.pool_task import BrokenPool
 from mneme.measure.remote_evaluation import LacksRecording, admit, examine, model_here
 from mneme.measure.sent_recordings import Package, pack, send
 
@@ -103,13 +104,14 @@ def find_processes(pool: Executor, spec: RemoteSpec) -> PoolProcesses:
     cannot be compared, so the model that most processes have is used.
 
     Raises:
-        BackendUnavailable: If there is no process that can measure.
+        BackendUnavailable: If no process can measure; `BrokenPool` if Dask has none at all.
     """
     client = getattr(pool, "_client", None)
     found = _of_pool(pool, spec) if client is None else _of_dask(pool, client, spec)
     if not found.usable:
         told = "; ".join(f"{place}: {why}" for place, why in found.left_out.items())
-        raise BackendUnavailable(
+        is_empty = client is not None and not found.left_out
+        raise (BrokenPool if is_empty else BackendUnavailable)(
             f"no process of the pool can measure: {told or f'none answered in {_SECONDS:g} s'}"
         )
     _leave_out_other_models(found)

@@ -37,7 +37,7 @@ __all__ = [
 
 
 class BrokenPool(BackendUnavailable):
-    """A pool takes no more configurations, since one of its processes died."""
+    """A pool cannot measure any more, whatever launch: its processes or its scheduler are gone."""
 
 
 @dataclass(slots=True)
@@ -174,7 +174,9 @@ def handed_to(
     except RuntimeError as error:
         raise InvalidArgument(f"the pool takes no configurations: {error}") from error
     except Exception as error:  # such as Dask's own of a scheduler that is gone
-        raise BackendUnavailable(f"the pool takes no configurations: {error}") from error
+        is_gone = getattr(pool, "_client", None) is not None and not is_connected(pool)
+        kind = BrokenPool if is_gone else BackendUnavailable
+        raise kind(f"the pool takes no configurations: {error}") from error
 
 
 def seconds_of(remote: Future[dict[str, Any]]) -> float:

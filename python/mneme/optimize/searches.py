@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["Searches"]
 
 _INTERRUPTED = 130
-_UNAVAILABLE = 6
 _NOTHING = "nothing faster was found"
 # Launches whose share of the time is smaller get no search. On GPUs it has to be twice what a
 # search takes besides its trials, once that is known. A launch that gets somewhat less than its
@@ -207,7 +206,7 @@ class Searches:
         code = session.run()
         if code == _INTERRUPTED:
             return False
-        if code == _UNAVAILABLE and self._make_executor is not None:
+        if code and session.is_pool_gone:
             # Nor could the others be searched for. The listener has heard why.
             raise BackendUnavailable("nothing of the cluster can measure any more")
         self._note_time(target, session, time.monotonic() - began)

@@ -53,6 +53,8 @@ class Session(Protocol):
     """A session for one launch, such as `mneme.session.session.TuningSession`."""
 
     outcome: Outcome | None
+    is_pool_gone: bool
+    """Whether nothing is left that measures, so that no other launch can be tuned either."""
     resume_with: str
     """The command that goes on after it, if it ends before all launches are tuned."""
 
@@ -131,7 +133,8 @@ def tune_all(
     for launch in launches:
         listener.note(f"measuring the baseline of {launch.record.told_name}")
         session = make_session(_baseline_options(options, launch), 1.0)
-        if (code := _run(session, launch)) in _ENDS_ALL:
+        code = _run(session, launch)
+        if _ends_all(session, code):
             return code
         done = session.outcome.baseline if session.outcome is not None else None
         if code == 0 and done is not None and done.metric:
@@ -145,8 +148,12 @@ def tune_all(
     return code if usable else 1
 
 
-# An interrupt, and that nothing can measure any more.
-_ENDS_ALL = (130, 6)
+_INTERRUPTED = 130
+
+
+def _ends_all(session: Session, code: int) -> bool:
+    """Whether no other launch is tuned; the trouble of one launch is its own, whatever the code."""
+    return code == _INTERRUPTED or (code != 0 and session.is_pool_gone)
 
 
 def _run(session: Session, launch: _Launch) -> int:
@@ -169,15 +176,15 @@ def _search(
             trials = share_out(trials, weights[index:])[0]
         if timeout is not None:
             timeout *= launch.weight / sum(weights[index:])
-        code = _search_one(options, launch, make_session, trials, timeout)
-        if code in _ENDS_ALL:
+        code, is_end = _search_one(options, launch, make_session, trials, timeout)
+        if is_end:
             return code
         worst = worst or code
     while (chosen := _to_go_on(options, launches, began)) is not None:
         launch, trials, timeout = chosen
         listener.note(f"going on with {launch.record.told_name}, with what other searches left")
-        code = _search_one(options, launch, make_session, trials, timeout)
-        if code in _ENDS_ALL:
+        code, is_end = _search_one(options, launch, make_session, trials, timeout)
+        if is_end:
             return code
         worst = worst or code
     return worst
@@ -220,8 +227,12 @@ def _search_one(
     make_session: Callable[[TuneOptions, float], Session],
     trials: int | None,
     timeout: float | None,
-) -> int:
-    """Search for a launch, from where it is; note whether its share was used up."""
+) -> tuple[int, bool]:
+    """Search for a launch, from where it is; note whether its share was used up.
+
+    Returns:
+        The exit code, and whether no other launch is tuned.
+    """
     own = replace(
         options,
         **_names(options, launch),
@@ -233,7 +244,7 @@ def _search_one(
     )
     session = make_session(own, launch.weight)
     code = _run(session, launch)
-    launch.outcome, launch.is_unfinished = session.outcome, False
+    launch.outcome, launch.is_unfinished = session.outcome or launch.outcome, False
     if options.optuna_storage is not None and trials is not None:
         launch.trials = trials  # of all processes that share its study
     elif session.outcome is not None:
@@ -242,7 +253,7 @@ def _search_one(
         is_cut = session.outcome.status == "timeout"
         is_cut = is_cut or (session.outcome.status == "completed" and has_all)
         launch.is_unfinished = is_cut and launch.trials > before
-    return code
+    return code, _ends_all(session, code)
 
 
 def _launches(options: TuneOptions, parent: Path) -> list[_Launch]:

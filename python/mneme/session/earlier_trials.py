@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from mneme.errors import InvalidArgument
+from mneme.recording.launch_facts import static_hash_text
 from mneme.session.trials import FEW_ULP, metric_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
+    from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.session.options import TuneOptions
     from mneme.session.trials import CompletedCandidate
 
-__all__ = ["EarlierTrials", "earlier_trials"]
+__all__ = ["EarlierTrials", "check_record", "earlier_trials"]
 
 # Number of trials to try first because other tolerances may accept them.
 _MOST_FIRST = 8
@@ -57,3 +61,37 @@ def earlier_trials(found: Iterable[CompletedCandidate], options: TuneOptions) ->
 def _follows_from_tolerance(done: CompletedCandidate) -> bool:
     is_within = done.is_verified and done.result.result_class in _WITHIN
     return is_within or done.status == "failed_verification"
+
+
+def check_record(
+    directory: Path,
+    record: RecordedExecution,
+    instance: KernelInstance,
+    earlier: dict[str, Any] | None,
+) -> None:
+    """Make sure that a file of an earlier session belongs to this launch of this code.
+
+    Args:
+        directory: The results directory.
+        record: The record of the launch.
+        instance: The launch.
+        earlier: The content of the file; None: there is none.
+
+    Raises:
+        InvalidArgument: If it belongs to another.
+    """
+    told = (earlier or {}).get("record") or {}
+    kernel, code = record.kernel_name, static_hash_text(record.static_hash)
+    old_kernel, old_code = told.get("kernel_name", kernel), told.get("static_hash", code)
+    if (old_kernel, old_code) != (kernel, code):
+        raise InvalidArgument(
+            f"'{directory}' holds measurements of kernel {old_kernel} with static "
+            f"hash {old_code}, and this is {kernel} with static hash {code}: times of "
+            "different code cannot be compared; name another --results-dir"
+        )
+    found = told.get("record_id", instance.dynamic_hash)
+    if str(found) != instance.dynamic_hash:
+        raise InvalidArgument(
+            f"'{directory}' tuned instance {found}, not "
+            f"{instance.dynamic_hash}; name another --results-dir"
+        )

@@ -19,6 +19,7 @@ from mneme.devices import DeviceLimits, choose_device, use_limits
 from mneme.measure.cluster import open_cluster, seconds_left
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.job_time import time_for_search
+from mneme.measure.pool_task import BrokenPool
 from mneme.recording.launch_facts import UNOPTIMIZED
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import choose, first_of_alike, only_launch, told_of_alike
@@ -104,6 +105,8 @@ class TuningSession:
         self.listener = listener or TuneListener()
         self.outcome: Outcome | None = None
         """The result, once `run` has returned."""
+        self.is_pool_gone = False
+        """Whether nothing is left of the pool, so that no other launch can be measured either."""
         self.error = ""
         """Why `run` did not return 0, a sentence."""
         self.resume_with = ""
@@ -130,6 +133,7 @@ class TuningSession:
                 return self._run_all() if self.options.all else self._run()
         except errors.MnemeError as error:
             self.error = str(error)
+            self.is_pool_gone = self.is_pool_gone or isinstance(error, BrokenPool)
             is_gone = isinstance(error, errors.BackendUnavailable) and self.resume_with
             if is_gone and "--resume" not in self.error:
                 self.error += f"; go on with {self.resume_with}"

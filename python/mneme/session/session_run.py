@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mneme import errors
 from mneme.devices import choose_device
 from mneme.measure.measuring import Measuring
+from mneme.measure.pool_task import BrokenPool
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.recording.launch_facts import PROVES_NOTHING, static_hash_text
+from mneme.recording.launch_facts import PROVES_NOTHING
 from mneme.search.custom_spaces import describe_search_space
 from mneme.search.launch_rules import OutOfTime
 from mneme.search.recorded_code import changes_memory
 from mneme.search.space_view import SpaceView
 from mneme.session import machines
-from mneme.session.earlier_trials import earlier_trials
+from mneme.session.earlier_trials import check_record, earlier_trials
 from mneme.session.exports import Exporter
 from mneme.session.fewer_passes import drop_idle_passes
 from mneme.session.loop import SearchLoop, complete, submit
@@ -68,6 +69,7 @@ class Session(Protocol):
     listener: TuneListener
     weight: float
     error: str
+    is_pool_gone: bool
     resume_with: str
 
     def executor(self, *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401 - an `Executor`
@@ -103,6 +105,7 @@ class SessionRun:
         """What was found."""
         self._began = time.monotonic()
         self._launch_seconds: dict[str, float] = {}
+        self._has_reported_nodes = False
 
     def run(self) -> int:
         """Search; return the exit code of `TuningSession.run`.
@@ -114,8 +117,8 @@ class SessionRun:
         stored = store.read("baseline.json") if options.resume else None
         if options.resume:
             # A session that was killed left no summary.
-            self._check_record(stored)
-            self._check_record(store.read("summary.json"))
+            for earlier in (stored, store.read("summary.json")):
+                check_record(store.directory, self._record, self._instance, earlier)
         if stored is not None and stored.get("status", "verified") != "verified":
             # It could not be used; what was missing, such as a tolerance, may be given now.
             stored = None
@@ -135,16 +138,20 @@ class SessionRun:
             return self._interrupted()
         except BaseException as error:
             self._executor.shutdown(cancel=True)
-            self._report_nodes()
             if isinstance(error, (errors.IoFailed, errors.BackendUnavailable)):
                 raise self._with_advice(error) from error
             raise
         finally:
             self._executor.shutdown()
+            self._session.is_pool_gone = bool(getattr(self._executor, "why_broken", ""))
+            self._report_nodes()
 
     def _tune(self, stored: dict[str, Any] | None) -> int:
         baseline = self._baseline = self._measure_baseline(stored)
         if not baseline.is_verified or not baseline.metric:
+            why = getattr(self._executor, "why_broken", "")
+            if why and baseline.status == "internal_error":
+                raise BrokenPool(why)
             return self._baseline_failed(baseline)
         self._exporter.note_baseline(baseline)
         self._listener.baseline(baseline)
@@ -344,6 +351,10 @@ class SessionRun:
         return OK
 
     def _report_nodes(self) -> None:
+        """Report what hosts have done, once: listeners add up what they get."""
+        if self._has_reported_nodes:
+            return
+        self._has_reported_nodes = True
         found = machines.report_nodes(self._executor, self._store, self._listener)
         self._exporter.statistics.update(found)
 
@@ -366,6 +377,7 @@ class SessionRun:
         hint = f"; try {tolerance_options(suggestion)}" if suggestion else ""
         if baseline.result.note:
             hint = f". {baseline.result.note}"
+        self._report_nodes()
         self.outcome = self._exporter.failed(baseline)
         self._fail(
             f"the baseline of {self._record.demangled_name} cannot be used "
@@ -393,24 +405,6 @@ class SessionRun:
             "record_database": str(self._record.path.resolve()),
             "record_id": self._instance.dynamic_hash,
         }
-
-    def _check_record(self, earlier: dict[str, Any] | None) -> None:
-        """Make sure that a file of an earlier session belongs to this launch of this code."""
-        record = (earlier or {}).get("record") or {}
-        kernel, code = self._record.kernel_name, static_hash_text(self._record.static_hash)
-        old_kernel, old_code = record.get("kernel_name", kernel), record.get("static_hash", code)
-        if (old_kernel, old_code) != (kernel, code):
-            raise errors.InvalidArgument(
-                f"'{self._store.directory}' holds measurements of kernel {old_kernel} with static "
-                f"hash {old_code}, and this is {kernel} with static hash {code}: times of "
-                "different code cannot be compared; name another --results-dir"
-            )
-        found = record.get("record_id", self._instance.dynamic_hash)
-        if str(found) != self._instance.dynamic_hash:
-            raise errors.InvalidArgument(
-                f"'{self._store.directory}' tuned instance {found}, not "
-                f"{self._instance.dynamic_hash}; name another --results-dir"
-            )
 
     def _open_executor(self) -> Any:  # noqa: ANN401
         from mneme.measure.tolerance import Tolerance  # noqa: PLC0415
