@@ -30,6 +30,7 @@ from mneme.search.code_choices import (
     passes_of,
     plugin_choices,
     plugin_llvm,
+    plugin_llvms,
     with_plugin_passes,
 )
 from mneme.search.space_view import SpaceView
@@ -137,6 +138,7 @@ def test_plugins_are_loaded_by_the_first_llvm_that_can(monkeypatch: pytest.Monke
     assert plugin_llvm("my.so@1", ["", "static", "shared"]) == "shared"
     assert plugin_llvm("my.so@1", ["", "static"]) == ""
     assert plugin_llvm("", ["shared"]) == ""
+    assert plugin_llvms("my.so@1", ["", "static", "shared"]) == ["shared"]
 
 
 def test_another_llvm_is_a_choice_and_the_baseline_has_ours() -> None:
@@ -179,6 +181,23 @@ def test_configurations_have_plugins_where_a_pass_of_theirs_is_named(
         .pass_plugins
         == ""
     )
+
+
+def test_plugins_are_drawn_with_an_llvm_that_loads_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without a plugin, every LLVM is a choice."""
+    plugin, names = str(library("libMnemePasses.so")), ("static", "shared", "newer")
+    files = [tmp_path / f"{name}.so" for name in names]
+    for file in files:
+        file.write_bytes(library("libmneme_compile.so").read_bytes()[:64] + file.name.encode())
+    static, shared, newer = (compiler_text([str(file)]) for file in files)
+    prefix = "mneme.search.space_options"
+    monkeypatch.setattr(f"{prefix}.plugin_choices", lambda *_: ["", "my-pass,*"])
+    monkeypatch.setattr(f"{prefix}.plugin_llvms", lambda *_: [shared, newer])
+    found = drawn(100, pass_plugins=[plugin], llvm=[static, shared, newer])
+    assert {one.llvm for one in found if one.pass_plugins} == {shared, newer}
+    assert {one.llvm for one in found if not one.pass_plugins} == {"", static, shared, newer}
 
 
 def test_repeated_options_become_the_texts_of_a_configuration() -> None:

@@ -103,7 +103,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
         self.pipelines = self.options.pipelines()
         self._codegen = self.options.codegen_opt()
         self._plugins = self.options.plugins()
-        self._plugin_llvm = self.options.plugin_llvm()
+        self._plugin_llvms = self.options.plugin_llvms()
         self._of_plugins = [one for one in self.pipelines if self._plugins and needs_plugins(one)]
         self._plugin_choices = self.options.plugin_choices()
         self._code_options = self.options.code_options()
@@ -144,7 +144,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
                 with_unrolling(pipeline, params["unroll"]), params.get(_PLUGIN_PASSES, "")
             ),
             pass_plugins=plugins,
-            llvm=params.get("llvm", "") or (self._plugin_llvm if plugins else ""),
+            llvm=self._llvm_for(plugins, params.get("llvm", "")),
             codegen_opt=params["codegen_opt"],
             specialized_args=params.get("specialized_args", ""),
             **{one.key: params[one.key] for one in CODE_NUMBERS},
@@ -153,6 +153,11 @@ class BuiltinTuneSearchSpace(SearchSpace):
 
     def _plugins_for(self, pipeline: str, choice: str) -> str:
         return self._plugins if choice or pipeline in self._of_plugins else ""
+
+    def _llvm_for(self, plugins: str, chosen: str) -> str:
+        """Return the chosen LLVM, or the first that loads the plugins where it cannot."""
+        is_right = not plugins or chosen in self._plugin_llvms
+        return chosen if is_right else next(iter(self._plugin_llvms), chosen)
 
     def _options_of(self, params: dict[str, Any], *, has_plugins: bool) -> dict[str, Any]:
         """Return options of LLVM and ptxas: those of all configurations, and those chosen.
@@ -188,7 +193,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
             min_blocks_per_sm=0,
             passes=self.pipelines[0],
             pass_plugins=(plugins := self._plugins_for(self.pipelines[0], "")),
-            llvm=self._plugin_llvm if plugins else "",
+            llvm=self._llvm_for(plugins, ""),
             codegen_opt=self._codegen[1],
         )
 

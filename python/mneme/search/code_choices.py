@@ -20,6 +20,7 @@ __all__ = [
     "passes_of",
     "plugin_choices",
     "plugin_llvm",
+    "plugin_llvms",
     "with_plugin_passes",
 ]
 
@@ -52,7 +53,12 @@ def passes_of(plugins: str) -> list[str]:
 
 
 def plugin_llvm(plugins: str, llvms: Iterable[str]) -> str:
-    """Return the LLVM that loads plugins: the first of these, or else mneme's own, "".
+    """Return the first LLVM that loads plugins, or else mneme's own, ""; see `plugin_llvms`."""
+    return next(iter(plugin_llvms(plugins, llvms)), "")
+
+
+def plugin_llvms(plugins: str, llvms: Iterable[str]) -> list[str]:
+    """Return those of these LLVMs that load plugins; none if there are no plugins.
 
     A wheel's own LLVM loads none.
 
@@ -62,13 +68,14 @@ def plugin_llvm(plugins: str, llvms: Iterable[str]) -> str:
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
+    found = []
     for llvm in llvms if plugins else ():
         try:
             _native.check_passes("", plugins, "", llvm)
         except (BackendUnavailable, InvalidArgument):
             continue
-        return llvm
-    return ""
+        found.append(llvm)
+    return found
 
 
 def plugin_choices(plugins: str, passes: Iterable[str], llvm: str = "") -> list[str]:

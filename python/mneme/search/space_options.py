@@ -15,6 +15,7 @@ from mneme.search.code_choices import (
     option_choices,
     plugin_choices,
     plugin_llvm,
+    plugin_llvms,
 )
 from mneme.search.pass_choices import (
     LEVELS,
@@ -263,6 +264,10 @@ class SpaceOptions(SearchedCodeTexts, SearchedCodeNumbers):
     def plugin_llvm(self) -> str:
         """Return what loads the plugins: mneme's own LLVM, "", if it can."""
         return plugin_llvm(self.plugins(), self.llvms())
+
+    def plugin_llvms(self) -> list[str]:
+        """Return all that load the plugins; none if there are no plugins."""
+        return plugin_llvms(self.plugins(), self.llvms())
 
     def llvms(self) -> list[str]:
         """Return the LLVMs to choose from as configurations name them, mneme's own first."""
