@@ -234,10 +234,11 @@ private:
 RunnablePart::RunnablePart(const GraphFunctions& functions, void* exec, std::vector<void*> without)
     : functions_(&functions), exec_(exec), isOfProgram_(true), without_(std::move(without)) {
   const int status = leaveOut(); // now, when the graph can still be launched as it is
-  checkGraphCall(status, "leaving out a node");
-  putBack(without_.size());
+  if (status == 0)
+    putBack(without_.size());
   if (!isPutBack_)
-    throw Error(ErrorCode::Unsupported, "putting back a node failed");
+    throw Error(ErrorCode::Unsupported, ExecutableGraph::kIncomplete);
+  checkGraphCall(status, "leaving out a node");
 }
 
 RunnablePart::~RunnablePart() {
@@ -263,7 +264,7 @@ void RunnablePart::putBack(size_t count) noexcept {
       isPutBack_ = false;
 }
 
-int RunnablePart::launch(void* stream) noexcept {
+int RunnablePart::launch(void* stream) {
   if (const int status = leaveOut(); status != 0)
     return status;
   const int status = functions_->launch(exec_, stream);

@@ -31,7 +31,7 @@ public:
   RunnablePart& operator=(const RunnablePart&) = delete;
 
   /// Returns the vendor's status.
-  int launch(void* stream) noexcept;
+  int launch(void* stream);
   /// False if the vendor keeps leaving out nodes after a launch.
   bool isPutBack() const noexcept { return isPutBack_; }
 

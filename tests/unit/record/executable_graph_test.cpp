@@ -270,8 +270,10 @@ TEST_CASE("of a graph with conditional nodes what comes before and behind them i
       CHECK(parts[1].isPutBack());
       CHECK(!parts[2].isPutBack());
     }
+    CHECK_THROWS_WITH_AS(inParts(exec, {3}), ExecutableGraph::kIncomplete, mneme::Error);
     world.refusesSwitches = true;
-    CHECK_THROWS_AS(inParts(exec, {3}), mneme::Error);
+    CHECK_THROWS_WITH_AS(inParts(exec, {3}), "leaving out a node failed (status 801)",
+                         mneme::Error);
     functions.destroyExec(made);
     forgetBodies(&graph);
   }
