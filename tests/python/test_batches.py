@@ -242,3 +242,15 @@ def test_parts_of_a_task_wait_while_each_process_has_one() -> None:
     assert sent.get(timeout=30) == [2, 3, 4]
     held.close()
     assert sent.get(timeout=30) == [5]
+
+
+def test_what_is_dropped_is_never_sent() -> None:
+    sent: queue.Queue[list[int]] = queue.Queue()
+    held = Batches[int](sent.put)
+    held.note_task()
+    held.add(1)
+    held.drop()
+    held.add(2)
+    held.close()
+    assert sent.get(timeout=30) == [2]
+    assert sent.empty()

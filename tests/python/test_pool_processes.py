@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mneme.errors import BackendUnavailable
+from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.measure import remote_evaluation
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.measuring import Measuring
@@ -148,3 +148,76 @@ def test_a_lower_limit_holds_for_what_is_submitted_later(recording: Path) -> Non
         for asked in (1000, 500, 0):
             executor.submit(config, measuring=Measuring(stop_above_ns=asked))
     assert limits == [1000, 500, 0, 700, 500, 0]
+
+
+class Silent(Executor):
+    """Keeps tasks, and ends none by itself."""
+
+    _max_workers = 1
+
+    def __init__(self) -> None:
+        self.specs: list[Any] = []
+        self.tasks: list[Future[Any]] = []
+
+    def submit(self, _: Callable[..., Any], /, *given: Any, **__: Any) -> Future[Any]:
+        self.specs.append(given[0])
+        task: Future[Any] = Future()
+        task.set_running_or_notify_cancel()
+        self.tasks.append(task)
+        return task
+
+    def answer(self, config: ExperimentConfiguration) -> None:
+        plain = measured(config, [1] * 5).to_dict()
+        self.tasks[-1].set_result({"host": "node", "results": [plain]})
+
+
+class Thread:
+    """Stands for a thread that watches the pool."""
+
+    is_stopped = False
+
+    def stop(self) -> None:
+        self.is_stopped = True
+
+
+def test_until_all_has_ended_the_pool_is_watched_and_tasks_are_sent_again(recording: Path) -> None:
+    pool, watch = Silent(), Thread()
+    (config,) = configurations(1)
+    executor = FuturesReplayExecutor(pool, recording, None, 5)
+    executor._watch = watch  # type: ignore[assignment]
+    found = executor.submit(config)
+    executor.shutdown(wait=False)
+    assert not watch.is_stopped
+    pool.tasks[0].set_exception(remote_evaluation.UnknownProcess("node: was not looked at"))
+    assert len(pool.tasks) == 2
+    assert not watch.is_stopped
+    pool.answer(config)
+    assert found.result(60)
+    assert watch.is_stopped
+    with FuturesReplayExecutor(pool, recording, None, 5) as executor:
+        executor._watch = watch = Thread()  # type: ignore[assignment]
+        executor.submit(config)
+        executor.shutdown(cancel=True)
+        assert watch.is_stopped
+
+
+def test_what_a_renewal_drops_is_counted_once_and_sent_no_more(recording: Path) -> None:
+    pool = Silent()
+    config, *more = configurations(3)
+    executor = FuturesReplayExecutor(pool, recording, None, 5)
+    sent = executor.submit(config)
+    executor._batches.resize(1, 1, whole=2)
+    waiting = executor.submit(more[0])
+    executor.renew(cancel=True)
+    for one in (sent, waiting):
+        with pytest.raises(InvalidArgument, match="renewed"):
+            one.result(0)
+    assert (executor.statistics.submitted, executor.statistics.finished) == (2, 2)
+    pool.answer(config)
+    executor._batches.resize(1, 1)
+    last = executor.submit(more[1])
+    pool.answer(more[1])
+    assert last.result(60)
+    executor.shutdown()
+    assert [one.generation for one in pool.specs] == [0, 1]
+    assert (executor.statistics.submitted, executor.statistics.finished) == (3, 3)

@@ -167,6 +167,11 @@ class Batches(Generic[Item]):
             self._left = items
             self._wake()
 
+    def drop(self) -> None:
+        """Never send what waits."""
+        with self._changed:
+            self._waiting.clear()
+
     def close(self) -> None:
         """Send what waits, and end the thread."""
         with self._changed:
@@ -235,7 +240,8 @@ class Batches(Generic[Item]):
             with self._changed:
                 most = self._size_now()
                 taken, self._waiting = self._waiting[:most], self._waiting[most:]
-            self._send(taken)
+            if taken:  # it was not dropped
+                self._send(taken)
 
     def _wake(self) -> None:
         """Wake the thread if it has something to do: waking it for nothing takes long."""

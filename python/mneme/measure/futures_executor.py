@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.errors import InvalidArgument, MnemeError
 from mneme.measure.batches import Batches
 from mneme.measure.eval_future import EvalFuture
+from mneme.measure.in_flight import InFlight
 from mneme.measure.late_processes import LateProcesses, News
 from mneme.measure.pool_processes import (
     PoolProcess,
@@ -50,13 +51,7 @@ from mneme.measure.remote_evaluation import (
 from mneme.measure.replay_executor import ir_bytes
 from mneme.measure.sent_recordings import digest_of
 from mneme.measure.slow_processes import Comparison
-from mneme.measure.statistics import (
-    Counts,
-    ExecutorStatistics,
-    NodeStatistics,
-    count_processes,
-    count_results,
-)
+from mneme.measure.statistics import NodeStatistics, count_processes, count_results
 from mneme.measure.submitting import SubmittingExecutor, check_counts
 from mneme.mneme_types import ExperimentResult
 from mneme.recording.records import find_instance
@@ -67,6 +62,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mneme.measure.measuring import Measuring
+    from mneme.measure.statistics import ExecutorStatistics
     from mneme.measure.tolerance import Tolerance
     from mneme.mneme_types import ExperimentConfiguration
 
@@ -168,10 +164,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self.left_out: dict[str, str] = {}
         self.nodes: dict[str, NodeStatistics] = {}
         self._pool, self._stop_above_ns = pool, 0
-        self._ir, self._ids, self._counts = b"", itertools.count(), Counts()
+        self._ir, self._ids, self._flying = b"", itertools.count(), InFlight()
         self._lock = self._landed = threading.Condition()
-        # None: not sent yet.
-        self._flying: dict[EvalFuture, Future[dict[str, Any]] | None] = {}
         self._sent, self.news = SentTasks(), News()
         self._batches = Batches(self._send_together, self._count_at_start)
         self._is_closed, self.why_broken = False, ""
@@ -273,9 +267,9 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
     def _drop(self, error: MnemeError) -> None:
         with self._lock:
-            flying = dict(self._flying)
-            self._flying.clear()
-            self._landed.notify_all()
+            flying = self._flying.drop()
+            self._batches.drop()
+            self._end_if_over()
             gone = self._sent.take(one for one in flying.values() if one is not None)
         for future in flying:
             future.set_error(error)
@@ -313,7 +307,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
     def statistics(self) -> ExecutorStatistics:
         """Statistics so far, as far as results contain them."""
         with self._lock:
-            return self._counts.summary()
+            return self._flying.statistics
 
     def submit(
         self,
@@ -374,12 +368,12 @@ class FuturesReplayExecutor(SubmittingExecutor):
         futures = [EvalFuture(next(self._ids), one.copy(), ir or None) for one in configs]
         with self._lock:
             self._refuse_if_over()
-            self._counts.begin(len(futures))
-            self._flying.update(dict.fromkeys(futures))
+            self._flying.begin(futures)
         return PoolTask(futures, [one.to_dict() for one in configs], ir, options)
 
     def _send_together(self, tasks: list[PoolTask]) -> None:
         """Send tasks of one configuration each as fewer tasks."""
+        tasks = [one for one in tasks if self._flying.has_any(one.futures)]
         for task in grouped(tasks, self._batches.size):
             try:
                 self._send(task)
@@ -400,7 +394,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             raise
         with self._lock:
             self._sent.add(remote, task)
-            self._flying.update(dict.fromkeys(self._flying.keys() & task.futures, remote))
+            self._flying.send(task.futures, remote)
         self._batches.note_task(len(task.futures))
         remote.add_done_callback(lambda done: self._land(task, done))
 
@@ -419,7 +413,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
             place, _, reason = str(why).partition(": ")
             with self._lock:
                 self.left_out[place if reason else "a process"] = reason or str(why)
-        if task.tries >= _MOST_TRIES or self._is_closed or self.why_broken:
+        is_over = self.why_broken or not self._flying.has_any(task.futures)
+        if task.tries >= _MOST_TRIES or is_over:
             return False
         try:
             self._send(task)
@@ -436,22 +431,29 @@ class FuturesReplayExecutor(SubmittingExecutor):
         """
         with self._lock:
             self._is_closed = True
-            for thread in [one for one in (self._watch, self._late) if one is not None]:
-                thread.stop()
-            self._batches.close()
-            while wait and not cancel and self._flying:
-                self._landed.wait()
         if cancel:
             self._drop(InvalidArgument("the executor was shut down before this was done"))
+        self._batches.close()
+        with self._lock:
+            self._end_if_over()
+            while wait and self._flying:
+                self._landed.wait()
+
+    def _end_if_over(self) -> None:
+        """Wake those that wait; until all has ended, processes may die, or others come."""
+        self._landed.notify_all()
+        if self._is_closed and not self._flying:
+            for thread in [one for one in (self._watch, self._late) if one is not None]:
+                thread.stop()
 
     def renew(self, *, cancel: bool = False) -> None:
         """Open the recording anew for what comes next; `cancel` is as in `shutdown`."""
+        if cancel:
+            self._drop(InvalidArgument("the executor was renewed before this was done"))
         with self._lock:
             while not cancel and self._flying:
                 self._landed.wait()
             self._spec = replace(self._spec, generation=self._spec.generation + 1)
-        if cancel:
-            self._drop(InvalidArgument("the executor was renewed before this was done"))
 
     def _refuse_if_over(self) -> None:
         if self._is_closed:
@@ -480,8 +482,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
                 self.why_broken = broken(failure)
             results = [lost_result(failure)] * len(task.futures)
         with self._lock:
-            for result in results if error is None else [None] * len(task.futures):
-                self._counts.end(result)
+            self._flying.count(task.futures, results if error is None else None)
         task.finish(error or results)
         self._forget(task.futures)
 
@@ -491,8 +492,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             count_results(self.nodes, answer["host"], results)
         return results
 
-    def _forget(self, futures: Sequence[EvalFuture]) -> None:
+    def _forget(self, futures: list[EvalFuture]) -> None:
         with self._lock:
-            for future in futures:
-                self._flying.pop(future, None)
-            self._landed.notify_all()
+            self._flying.forget(futures)
+            self._end_if_over()
