@@ -19,7 +19,8 @@ from mneme.devices import device_limits
 from mneme.measure import pool_processes
 from mneme.measure.cluster import open_cluster
 from mneme.measure.futures_executor import FuturesReplayExecutor
-from mneme.measure.pool_processes import look_at_late, places_of
+from mneme.measure.late_processes import LateProcesses
+from mneme.measure.pool_processes import PoolProcess, PoolProcesses, look_at_late, places_of
 from mneme.measure.pool_task import PoolTask, SentTasks
 from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.recording.inventory import find_record
@@ -144,6 +145,32 @@ def test_late_workers_with_other_models_are_left_out(
 def test_where_nobody_joined_nobody_is_asked(recording: Path) -> None:
     found = look_at_late(SimpleNamespace(_client=None), open_executor(None, recording)._spec, [])
     assert not found.usable
+
+
+def test_who_is_gone_is_named_also_when_another_joins(recording: Path) -> None:
+    """Both may be seen in the same look."""
+    told: list[str] = []
+    nodes = {
+        place: PoolProcess(host=f"node {place}", pid=1, limits=device_limits("cpu"))
+        for place in "ab"
+    }
+    pool: Any = SimpleNamespace()
+    executor = open_executor(pool, recording)
+    executor._addresses = {"a": nodes["a"]}
+    executor.news.warn = executor.news.note = told.append
+    executor._add_late({"b"}, PoolProcesses(pool=pool, by_address={"b": nodes["b"]}))
+    executor.tell_news()
+    assert told == [
+        "node a: a process is gone: dead, or cut off from the network",
+        "another process of node b joined and can measure",
+    ]
+    # The thread looks at it once a second only.
+    executor._late = late = LateProcesses(pool, executor._spec, "b", lambda *_: None)
+    late.stop()
+    pool._client = SimpleNamespace(status="running", nthreads=dict)
+    executor.tell_news()
+    executor.tell_news()
+    assert told[2:] == ["node b: a process is gone: dead, or cut off from the network"]
 
 
 def test_only_tasks_that_nobody_can_take_are_stranded() -> None:

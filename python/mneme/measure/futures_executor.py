@@ -202,6 +202,12 @@ class FuturesReplayExecutor(SubmittingExecutor):
             known = (*self._addresses, *self.left_out)
             self._late = LateProcesses(given, self._spec, known, self._take_late)
 
+    def tell_news(self) -> None:
+        """Report what became of workers, also of those that went since the last look."""
+        if self._late is not None:
+            self._late.note_gone(self.news, self._addresses)
+        self.news.tell()
+
     def _take_late(self, alive: set[str], found: PoolProcesses) -> None:
         """Use workers that joined late; send again what nobody can take any more, or Dask lost."""
         with self._comparison.lock:
@@ -213,12 +219,12 @@ class FuturesReplayExecutor(SubmittingExecutor):
     def _add_late(self, alive: set[str], found: PoolProcesses) -> None:
         with self._lock:
             self.left_out.update(found.left_out)
+            self.news.add(found, self._addresses, alive)
             if found.by_address:
                 kept = {at: one for at, one in self._addresses.items() if at in alive}
                 self._addresses = {**kept, **found.by_address}
                 self._resize_batches(0)
                 count_processes(self.nodes, (one.host for one in self.workers))
-            self.news.add(found, self._addresses, alive)
             is_any = not self._addresses.keys().isdisjoint(alive)
             stranded = self._sent.take_stranded(alive, connection_of(self._pool)) if is_any else {}
         for remote, task in stranded.items():
@@ -413,8 +419,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
             place, _, reason = str(why).partition(": ")
             with self._lock:
                 self.left_out[place if reason else "a process"] = reason or str(why)
-        is_over = self.why_broken or not self._flying.has_any(task.futures)
-        if task.tries >= _MOST_TRIES or is_over:
+        if task.tries >= _MOST_TRIES or self.why_broken or not self._flying.has_any(task.futures):
             return False
         try:
             self._send(task)
@@ -469,7 +474,10 @@ class FuturesReplayExecutor(SubmittingExecutor):
         error: MnemeError | None = None
         results: list[ExperimentResult] = []
         try:
-            results = self._results_of(remote.result())
+            answer = remote.result()
+            results = [ExperimentResult.from_dict(one) for one in answer["results"]]
+            with self._lock:
+                count_results(self.nodes, answer["host"], results)
         except (UnfitProcess, ImportError, CancelledError) as failure:
             if self._try_elsewhere(task, failure):
                 return
@@ -485,12 +493,6 @@ class FuturesReplayExecutor(SubmittingExecutor):
             self._flying.count(task.futures, results if error is None else None)
         task.finish(error or results)
         self._forget(task.futures)
-
-    def _results_of(self, answer: dict[str, Any]) -> list[ExperimentResult]:
-        results = [ExperimentResult.from_dict(one) for one in answer["results"]]
-        with self._lock:
-            count_results(self.nodes, answer["host"], results)
-        return results
 
     def _forget(self, futures: list[EvalFuture]) -> None:
         with self._lock:

@@ -6,18 +6,22 @@ only while there are others that must not measure.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import warnings
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any
 
-from mneme.measure.pool_processes import look_at_late
+from mneme.errors import BackendUnavailable
+from mneme.measure.dask_questions import threads_of
+from mneme.measure.pool_processes import PoolProcesses, look_at_late
+from mneme.measure.pool_task import is_connected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
-    from mneme.measure.pool_processes import PoolProcess, PoolProcesses
+    from mneme.measure.pool_processes import PoolProcess
     from mneme.measure.remote_evaluation import RemoteSpec
 
 __all__ = ["LateProcesses", "News"]
@@ -30,6 +34,7 @@ class News:
 
     def __init__(self) -> None:
         """Make it empty."""
+        self._lock = threading.Lock()
         self._gone: set[str] = set()
         self._left_out: deque[str] = deque()
         self._joined: deque[str] = deque()
@@ -51,10 +56,11 @@ class News:
             alive: The addresses of those that are there.
         """
         gone = known.keys() - alive
-        for host, count in Counter(known[at].host for at in sorted(gone - self._gone)).items():
+        with self._lock:
+            newly, self._gone = gone - self._gone, gone
+        for host, count in Counter(known[at].host for at in sorted(newly)).items():
             who = "a process is" if count == 1 else f"{count} processes are"
             self._left_out.append(f"{host}: {who} gone: dead, or cut off from the network")
-        self._gone = gone
         self._left_out += (f"{at} is left out: {why}" for at, why in found.left_out.items())
         for host, count in Counter(one.host for one in found.usable).items():
             more = "another process" if count == 1 else f"{count} more processes"
@@ -94,6 +100,14 @@ class LateProcesses:
     def stop(self) -> None:
         """End; the callback is not called any more, unless it is running."""
         self._stop.set()
+
+    def note_gone(self, news: News, known: Mapping[str, PoolProcess]) -> None:
+        """Add which of the known workers are gone now, unless the scheduler does not answer."""
+        if not is_connected(self._pool):
+            return
+        with contextlib.suppress(BackendUnavailable):
+            alive = threads_of(self._pool._client).keys()  # noqa: SLF001
+            news.add(PoolProcesses(pool=self._pool), known, alive)
 
     def _run(self) -> None:
         while not self._stop.wait(_POLL_SECONDS):

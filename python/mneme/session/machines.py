@@ -94,8 +94,8 @@ def report_nodes(
 
     Nothing for executors of this machine.
     """
-    if hasattr(executor, "news"):
-        executor.news.tell()
+    if hasattr(executor, "tell_news"):
+        executor.tell_news()
     nodes = _nodes(executor)
     if not nodes:
         return {}
