@@ -20,7 +20,13 @@ import pytest
 
 from mneme.devices import device_limits
 from mneme.errors import BackendUnavailable, InvalidArgument
-from mneme.measure import futures_executor, pool_processes, pool_task, slow_processes
+from mneme.measure import (
+    dask_questions,
+    futures_executor,
+    pool_processes,
+    pool_task,
+    slow_processes,
+)
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.remote_evaluation import (
     RefusedProcess,
@@ -255,6 +261,8 @@ def test_slow_hosts_are_left_out(
             warnings.simplefilter("always")
             executor.leave_out_slow(ExperimentConfiguration())
             told = [str(one.message) for one in given if "is left out" in str(one.message)]
+            doubts = [one for one in given if "could not be compared" in str(one.message)]
+        assert len(doubts) == microseconds.count([])
         assert sorted(addresses[one] for one in executor.left_out) == left_out
         assert len(told) == len(left_out)
         assert len(executor.workers) == len(microseconds) - len(left_out)
@@ -315,10 +323,68 @@ def test_a_late_worker_is_compared_on_the_baseline(
         executor.news.tell()
         assert [str(cluster.workers[1].address)] * is_left_out == list(executor.left_out)
         assert len(executor.workers) == 2 - is_left_out
-    (sentence,) = told
+    *doubts, sentence = told
+    assert ["could not be compared" in one for one in doubts] == [True] * (not late)
     words = f"takes {min(late or [0]):.1f} µs for the baseline, and the fastest {first[0]:.1f} µs"
     assert (words in sentence) == is_left_out
     assert ("joined and can measure" in sentence) != is_left_out
+
+
+class Scheduler:
+    """Does what it is told when a task comes, and when it is asked for the workers."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.tasks: list[Future[Any]] = []
+        self._answers = list(answers)
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        self.tasks.append(Future())
+        return self.tasks[-1]
+
+    def nthreads(self) -> dict[str, int]:
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return dict(answer(self))
+
+    def silent(self) -> dict[str, int]:
+        raise OSError("nobody answers")
+
+    def without(self) -> dict[str, int]:
+        return {}
+
+    def done(self) -> dict[str, int]:
+        found = {"host": "node", "results": [sent([1000.0], 0)]}
+        self.tasks[-1].set_result(found)
+        return {"a": 1}
+
+    def dropped(self) -> dict[str, int]:
+        self.tasks[-1].cancel()
+        return {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("answers", "times"),
+    [
+        ([Scheduler.silent, Scheduler.silent, Scheduler.done], {"a": 1e6}),
+        ([Scheduler.dropped, Scheduler.done], {"a": 1e6}),
+        ([Scheduler.without], {}),
+        ([Scheduler.silent], None),
+    ],
+)
+def test_a_scheduler_that_does_not_answer_says_nothing_of_its_workers(
+    recording: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answers: list[Any],
+    times: dict[str, float] | None,
+) -> None:
+    monkeypatch.setattr(slow_processes, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(dask_questions, "ANSWER_SECONDS", 0.1 if times is None else 60.0)
+    spec = FuturesReplayExecutor(Scheduler(), find_record(recording).path, None, 1)._spec  # type: ignore[arg-type]
+    asked = (Scheduler(*answers), spec, ["a"], ExperimentConfiguration(), 0)
+    if times is None:
+        with pytest.raises(BackendUnavailable, match="scheduler of Dask does not answer"):
+            slow_processes._times(*asked)
+    else:
+        assert slow_processes._times(*asked) == times
 
 
 def test_a_model_of_gpu_can_be_chosen(recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,8 @@ class PoolProcesses:
     by_address: dict[str, PoolProcess] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     """Why a process cannot measure, by host or address."""
+    doubts: list[str] = field(default_factory=list)
+    """What users are to be warned of beside these."""
     package: Package | None = None
     """The recording, if it was sent."""
 
