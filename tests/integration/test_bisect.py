@@ -35,6 +35,7 @@ def test_a_pass_that_makes_code_larger(recording: Path, tmp_path: Path) -> None:
     assert int(found["before"]) < int(found["after"])
     before, after = (tmp_path / "found" / f"{name}.ll" for name in ("before", "after"))
     assert before.read_text() != after.read_text()
+    assert found["no_program"] == "programs are for NVIDIA GPUs, and the code is for cpu"
     written = {"bisect.json", "before.ll", "after.ll", "replay.sh"}
     assert {Path(one).name for one in found["files"]} == written
 
@@ -74,6 +75,14 @@ def test_a_pass_that_is_missing(recording: Path, tmp_path: Path) -> None:
         program = tmp_path / "found" / "program" / name
         assert "alloca" in (program / "kernel.ll").read_text() or name == "after"
         assert (program / "opt.rsp").read_text().strip() == '"-passes=verify"'
+    assert (found["program"], found["no_program"]) == (str(tmp_path / "found" / "program"), "")
+    programs = tmp_path / "found" / "program"
+    memory = {
+        name: {one.name: one.stat().st_ino for one in (programs / name / "memory").iterdir()}
+        for name in ("before", "after")
+    }
+    assert memory["before"]
+    assert memory["before"] == memory["after"]
 
 
 def test_the_pipeline_has_to_be_worse(recording: Path, tmp_path: Path) -> None:

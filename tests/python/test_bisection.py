@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from mneme.bisect import Bisection, BisectOptions
+from mneme.bisect import Bisection, BisectOptions, programs
 from mneme.bisect.bisection import Culprit
 from mneme.bisect.probe import Answer, Probe
 from mneme.bisect.reduction import name_in_pipeline
@@ -111,3 +113,52 @@ def test_a_pass_of_a_plugin_has_the_name_that_the_pipeline_gives_it(
     name: str, passes: str, said: str
 ) -> None:
     assert name_in_pipeline(name, passes) == said
+
+
+@pytest.mark.parametrize(
+    ("changes", "target", "ir_after", "why"),
+    [
+        ({}, "cpu", "ir", "programs are for NVIDIA GPUs, and the code is for cpu"),
+        ({}, "sm_90", "", "the compiler leaves no code after the run"),
+        (
+            {"llvm": "/llvm", "codegen_opt": 2},
+            *("sm_90", "ir", "programs are made with mneme's own LLVM, without --llvm"),
+        ),
+        (
+            {"pass_plugins": "/a.so@0123456789abcdef:/b.so"},
+            *("sm_90", "ir", "a program takes one pass plugin, and --pass-plugin names 2"),
+        ),
+        (
+            {"specialize": True, "codegen_opt": 2, "pass_plugins": "/a.so@0123456789abcdef"},
+            *("sm_90", "ir", "the launch sees 4097 MiB, more than the 256 MiB that are written "),
+        ),
+    ],
+)
+def test_it_says_why_there_is_no_program_without_mneme(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    changes: dict[str, object],
+    target: str,
+    ir_after: str,
+    why: str,
+) -> None:
+    monkeypatch.setattr(programs, "_mebibytes", lambda _: 4097)
+    found = programs.write_programs(
+        Culprit(symptom=Symptom.SIZE, passes="default<O3>", number=3, ir_after=ir_after),
+        tmp_path / "program",
+        database=Path("r.json"),
+        instance=cast("Any", SimpleNamespace(dynamic_hash="12")),
+        changes=changes,
+        target=target,
+    )
+    assert found.directory is None
+    assert not (tmp_path / "program").exists()
+    assert found.why_none.startswith(why)
+    if "MiB" in why:
+        command = found.why_none.partition("; run ")[2]
+        assert shlex.split(command) == [
+            *("mneme", "scaffold", "replay", "-rdb", "r.json", "-rid", "12"),
+            *("--out", str(tmp_path / "program" / "after"), "--specialize", "--codegen-opt=2"),
+            *("--pass-plugin=/a.so", "--target=sm_90"),
+            *("--passes=mneme-opt-bisect<1-3>,default<O3>", "--max-mebibytes=4097"),
+        ]

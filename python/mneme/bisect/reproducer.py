@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -11,12 +10,12 @@ from mneme.bisect.pass_runs import first_runs
 from mneme.files.publish import publish_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from mneme.bisect.bisection import Culprit
 
-__all__ = ["culprit_facts", "values_for_program", "write_reproducer"]
+__all__ = ["culprit_facts", "write_reproducer"]
 
 
 def culprit_facts(culprit: Culprit) -> dict[str, object]:
@@ -58,29 +57,6 @@ def write_reproducer(culprit: Culprit, directory: Path, replay: Sequence[str]) -
         publish_text(directory / name, content)
     (directory / "replay.sh").chmod(0o755)
     return [directory / name for name in contents]
-
-
-def values_for_program(changes: Mapping[str, object], target: str) -> dict[str, object] | None:
-    """Return the values of the template `replay` for a configuration; None if it has none.
-
-    Args:
-        changes: What differs from the recorded configuration.
-        target: What the code is for.
-    """
-    known = {"specialize", "specialize_dims", "max_threads", "min_blocks_per_sm", "max_registers"}
-    known |= {"codegen_opt", "llvm_options", "assembler_options", "set_launch_bounds"}
-    values = {name: value for name, value in changes.items() if name in known}
-    plugins = _paths(changes.get("pass_plugins", ""))
-    others = set(changes) - known - {"pass_plugins"}
-    if not target.startswith("sm_") or others or len(plugins) > 1:
-        return None
-    if not values.pop("set_launch_bounds", True):
-        values.pop("max_threads", None)
-    return {**values, "target": target, **({"pass_plugin": plugins[0]} if plugins else {})}
-
-
-def _paths(plugins: object) -> list[str]:
-    return [re.sub("@[0-9a-f]{16}$", "", one) for one in str(plugins).split(":") if one]
 
 
 def _script(culprit: Culprit, replay: Sequence[str]) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from mneme.bisect.bisection import BisectOptions, Culprit
     from mneme.bisect.probe import Probe
+    from mneme.bisect.programs import Programs
     from mneme.measure.tolerance import Tolerance
     from mneme.recording.recorded_execution import KernelInstance
 
@@ -176,6 +177,7 @@ def bisect(
     script that replays both.
     """
     from mneme.bisect import Bisection, BisectOptions  # noqa: PLC0415 - `--help` stays light
+    from mneme.bisect.programs import Programs  # noqa: PLC0415
     from mneme.bisect.reproducer import culprit_facts, write_reproducer  # noqa: PLC0415
     from mneme.code_texts import taken_texts  # noqa: PLC0415
     from mneme.measure.tolerance import Tolerance  # noqa: PLC0415
@@ -210,18 +212,20 @@ def bisect(
     measuring = (symptom, iterations, timeout, tolerances)
     with _probe(launch, *measuring) as probe, _probe(better, *measuring) as than_probe:
         culprit = Bisection(probe, options, _console.say, than_probe).run()
-    replay = (better if culprit.is_missing else launch).replay
-    files = write_reproducer(culprit, output, replay) if culprit.number else []
+    chosen = better if culprit.is_missing else launch
+    files = write_reproducer(culprit, output, chosen.replay) if culprit.number else []
     reduced = ""
     if files and culprit.symptom is Symptom.FAILED and reduce_time > 0:
         reduced = _reduced(culprit, output, texts, reduce_time)
-    program = _program(culprit, better if culprit.is_missing else launch, output) if files else ""
+    programs = _programs(culprit, chosen, output) if files else Programs()
     if json:
-        facts = {**culprit_facts(culprit), "reduced": reduced}
+        place = programs.directory or ""
+        told_of = {"program": str(place), "no_program": programs.why_none}
+        facts = {**culprit_facts(culprit), "reduced": reduced, **told_of}
         _console.print_json({**facts, "files": [str(one) for one in files]})
         return
     _show(culprit, options, output)
-    for line in (reduced, program):
+    for line in (reduced, _told_of(programs, chosen.target)):
         if line:
             _console.print_line(line)
 
@@ -250,32 +254,25 @@ def _reduced(culprit: Culprit, output: Path, texts: dict[str, str], seconds: flo
     return reduce_crash(output, name, texts, tools, seconds)
 
 
-def _program(culprit: Culprit, launch: _Launch, output: Path) -> str:
-    """Write programs for a GPU that need no mneme; return where they are, or why there are none.
+def _programs(culprit: Culprit, launch: _Launch, output: Path) -> Programs:
+    from mneme.bisect.programs import write_programs  # noqa: PLC0415 - `--help` stays light
 
-    They have the code before the run and after it.
-    """
-    from mneme.bisect.pass_runs import first_runs  # noqa: PLC0415 - `--help` stays light
-    from mneme.bisect.reproducer import values_for_program  # noqa: PLC0415
-    from mneme.errors import MnemeError  # noqa: PLC0415
-    from mneme.scaffold import rendering  # noqa: PLC0415
+    return write_programs(
+        culprit,
+        output / "program",
+        database=launch.database,
+        instance=launch.instance,
+        changes=launch.changes,
+        target=launch.target,
+    )
 
-    values = values_for_program(launch.changes, launch.target)
-    if values is None or not culprit.ir_after:
-        return ""
-    try:
-        for name, count in (("before", culprit.number - 1), ("after", culprit.number)):
-            request = rendering.ScaffoldRequest(
-                template=rendering.load_template("replay"),
-                out=output / "program" / name,
-                values={**values, "passes": first_runs(culprit.passes, count)},
-                record_database=launch.database,
-                record_id=launch.record_id,
-            )
-            rendering.write(rendering.render(request), force=True)
-    except MnemeError as error:
-        return f"no program without mneme: {error}"
-    return f"programs that need no mneme are in {output / 'program'}, before/ and after/"
+
+def _told_of(programs: Programs, target: str) -> str:
+    """Return a sentence; the CPU device needs none."""
+    if programs.directory is not None:
+        return f"programs that need no mneme are in {programs.directory}, before/ and after/"
+    is_wanted = programs.why_none and target.startswith("sm_")
+    return f"no program without mneme: {programs.why_none}" if is_wanted else ""
 
 
 def _with_llvm(launch: _Launch, named: str) -> _Launch:
