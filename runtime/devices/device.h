@@ -15,6 +15,7 @@
 #include "runtime/core/abi/context_limits.h"
 #include "runtime/core/abi/texture_object.h"
 #include "runtime/core/base/hash.h"
+#include "runtime/core/base/word_ranges.h"
 #include "runtime/devices/compare.h"
 #include "runtime/devices/texture_objects.h"
 
@@ -171,6 +172,10 @@ public:
                                           uint64_t pageBytes) = 0;
   /// Device-to-device copies; ranges do not overlap.
   virtual void restore(std::span<const CopyRange> ranges) = 0;
+  /// Returns where the GPU's heap is, from which kernels allocate; makes one of this size if there
+  /// is none yet. All operations here can use this memory. An empty range where it is not known,
+  /// nothing on devices without such a heap. Call it before modules are loaded.
+  virtual std::optional<AddressRange> heap(uint64_t sizeBytes) { return std::nullopt; }
   /// Frees what kernels have allocated on a heap of the device's own, so that a launch that is
   /// repeated gets the same blocks again. Does nothing where the device cannot.
   virtual void resetHeap() {}

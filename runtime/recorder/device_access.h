@@ -60,6 +60,10 @@ public:
   /// Returns the vendor's memory around this address if it can be read from here and the vendor
   /// knows it: memory of graphs, mapped by the program, or opened from another process.
   virtual std::optional<artifact::Region> memoryAt(uint64_t address) = 0;
+  /// Looks for the heap from which kernels allocate, once, and makes it if there is none yet, from
+  /// which moment on the program cannot change its size. Returns nothing if it is not found, or
+  /// ordinary memory.
+  virtual std::optional<artifact::Region> heap() { return std::nullopt; }
   /// Begins a snapshot: regions hashed so far belong to earlier ones.
   virtual void beginSnapshot() {}
   /// Hashes regions of a snapshot, preferably all at once. \throws Error if the device fails.

@@ -134,6 +134,7 @@ std::shared_ptr<const KernelInfo> KernelCatalog::read(const void* handle) {
     info->isWanted = settings_.wants(name, info->blob->demangled, info->blob->place);
     info->modules = embed::modulesFor(*blobs, name);
     info->architectures = blobs->architectures;
+    info->usesHeap = unrecordedReads(*info, "").contains(std::string(read_words::kHeap));
     findGlobals(*info);
   } catch (const Error& error) {
     info->isWanted = settings_.wants(name, name);

@@ -78,6 +78,7 @@ struct KernelInfo {
   std::vector<HiddenGlobal> hiddenGlobals;
   std::set<std::string> globalNames; ///< variables in its code and in code linked with it
   bool knowsFunctions = false;       ///< whether its pointers may point to functions
+  bool usesHeap = false;             ///< whether it allocates or frees memory itself
   std::shared_ptr<KernelState> state;
 
   KernelPlace placeOf(const void* handle) const {

@@ -157,6 +157,7 @@ Session::Attempt Session::decide(const mneme_launch& launch, const LaunchTraits*
   const KernelInfo* info = attempt.info.get();
   if (!info)
     return attempt;
+  findHeap(*info, launch);
   attempt.labels = labelsOfThread();
   attempt.isWanted = isWantedNow(*info, attempt.labels);
   if (!attempt.isWanted)
@@ -360,14 +361,18 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, AtPlac
   draft.instance.textures = textures.descriptions();
   std::vector<artifact::Region> regions = certainRegions(info, launch, access);
   addGlobalsOfGraph(attempt, regions);
-  Reach reach = reachOf(info, launch, regions, access);
+  const std::optional<artifact::Region> heap = heapFor(attempt);
+  Reach reach = reachOf(info, launch, regions, heap, access);
   addArguments(info, launch, reach, access, regions);
   addArgumentsOfGraph(attempt, launch, reach, access, regions);
   addMemoryOf(info, draft.instance.textures, reach, access, regions);
   draft.prologue = capture.take(regions, &reach);
   regions.clear();
-  for (const artifact::RegionDraft& region : draft.prologue.regions)
+  for (const artifact::RegionDraft& region : draft.prologue.regions) {
     regions.push_back(region.region);
+    if (heap && heap->address == region.region.address)
+      draft.instance.heap = {heap->address, heap->sizeBytes};
+  }
   draft.prologue.args = argumentValues(*info.blob, launch);
   clearGuards(access);
   there.leave(); // where the program launches, default streams are others

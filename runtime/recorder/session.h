@@ -265,7 +265,8 @@ private:
   void addMapped(const MappedMemory& mapped, DeviceAccess& access,
                  std::vector<artifact::Region>& candidates);
   Reach reachOf(const KernelInfo& info, const mneme_launch& launch,
-                const std::vector<artifact::Region>& certain, DeviceAccess& access);
+                const std::vector<artifact::Region>& certain,
+                const std::optional<artifact::Region>& heap, DeviceAccess& access);
   void addArguments(const KernelInfo& info, const mneme_launch& launch, Reach& reach,
                     DeviceAccess& access, std::vector<artifact::Region>& regions);
   void noteUnrecorded(const KernelInfo& info, const mneme_launch& launch,
@@ -273,6 +274,8 @@ private:
   void takeTextures(const KernelInfo& info, const mneme_launch& launch, bool isSurface,
                     LaunchTextures& textures);
   void addTextures(const KernelInfo& info, const mneme_launch& launch, LaunchTextures& textures);
+  void findHeap(const KernelInfo& info, const mneme_launch& launch);
+  std::optional<artifact::Region> heapFor(const Attempt& attempt);
   void addMemoryOf(const KernelInfo& info, const std::vector<TextureObject>& textures, Reach& reach,
                    DeviceAccess& access, std::vector<artifact::Region>& regions);
   void addUnseen(const KernelInfo& info, const std::vector<uint64_t>& words, DeviceAccess& access,
@@ -306,6 +309,9 @@ private:
   LoadedModules loaded_;
   LiveTextures textures_;
   SetLimits limitsSet_;
+  std::mutex heapsMutex_;
+  /// Each place where kernels that allocate were launched has one; nothing if it was not found.
+  std::map<WorkPlace, std::optional<artifact::Region>> heaps_;
   std::unique_ptr<KernelCatalog> catalog_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<DeferredFrees> deferredFrees_;

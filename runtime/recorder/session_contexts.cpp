@@ -22,6 +22,10 @@ DeviceAccess& Session::accessOf(const WorkPlace& place) {
 void Session::forgetDevice(unsigned device) noexcept {
   if (!isOwner())
     return;
+  {
+    const std::lock_guard lock(heapsMutex_);
+    heaps_.erase(device);
+  }
   const std::lock_guard lock(accessMutex_);
   accesses_.erase(device);
   history_.forgetAll();
@@ -47,6 +51,10 @@ std::vector<std::shared_ptr<const LoadedModule>> Session::contextEnds(void* cont
         ended.push_back(std::move(module));
   } catch (const std::exception& error) {
     note(sentence("code of a context that ended may be mistaken for other code: ", error.what()));
+  }
+  {
+    const std::lock_guard lock(heapsMutex_);
+    std::erase_if(heaps_, [&](const auto& item) { return item.first.context == context; });
   }
   const std::lock_guard lock(accessMutex_);
   std::erase_if(accesses_, [&](const auto& item) {

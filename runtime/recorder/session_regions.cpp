@@ -4,6 +4,7 @@
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/sentence.h"
 #include "runtime/recorder/given_pointers.h"
+#include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/process_facts.h"
 #include "runtime/recorder/session.h"
 
@@ -110,7 +111,8 @@ Session::certainRegions(const KernelInfo& info, const mneme_launch& launch, Devi
 /// Everything else that a kernel could see. A variable that has the name of one of the kernel's own
 /// (in another library) must not take its place in a replay: it goes without a name.
 Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
-                       const std::vector<artifact::Region>& certain, DeviceAccess& access) {
+                       const std::vector<artifact::Region>& certain,
+                       const std::optional<artifact::Region>& heap, DeviceAccess& access) {
   std::vector<uint64_t> words = wordArguments(*info.blob, launch);
   const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
   words.insert(words.end(), pointers.begin(), pointers.end());
@@ -118,6 +120,8 @@ Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
   for (const uint64_t address : memory_->graphMemory())
     if (const auto region = access.memoryAt(address))
       candidates.push_back(*region);
+  if (heap)
+    candidates.push_back(*heap);
   const MappedMemory mapped = memory_->mapped();
   addMapped(mapped, access, candidates);
   for (artifact::Region global : globals_->find(place_)) {
@@ -129,6 +133,33 @@ Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
       std::move(candidates), certain, searches_,
       [this, &access](const artifact::Region& region) { return isReadable(region, access); },
       mapped.joints());
+}
+
+/// Looks for the heap of a GPU before the first kernel is launched there that allocates: from then
+/// on the program cannot change its size, and nothing was taken from it yet, which is how it is
+/// recognised.
+void Session::findHeap(const KernelInfo& info, const mneme_launch& launch) {
+  if (!info.usesHeap || backend_.isOwnRuntime())
+    return;
+  const WorkPlace place = backend_.placeOfLaunch(launch);
+  const std::lock_guard lock(heapsMutex_);
+  const auto [known, isNew] = heaps_.try_emplace(place);
+  if (!isNew || isCapturingAny())
+    return;
+  AtPlace there(backend_, place);
+  if (!there.isThere() && backend_.prepareContext())
+    there.enter();
+  if (there.isThere() && backend_.prepareContext())
+    known->second = accessOf(place).heap();
+}
+
+/// The heap of a GPU, if the launch may reach what others have allocated there. A kernel that
+/// allocates or frees itself needs tables as well that the driver keeps elsewhere.
+std::optional<artifact::Region> Session::heapFor(const Attempt& attempt) {
+  const std::lock_guard lock(heapsMutex_);
+  const auto known = heaps_.find(place_);
+  const bool isUsable = !attempt.info->usesHeap && !attempt.companions;
+  return isUsable && known != heaps_.end() ? known->second : std::nullopt;
 }
 
 /// What the program has mapped itself, where this device may use it.

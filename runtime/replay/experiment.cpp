@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/core/artifact/recorded_reads.h"
 #include "runtime/core/base/error.h"
 #include "runtime/replay/build_licence.h"
 
@@ -86,6 +87,8 @@ void Experiment::build() {
   dropRecordedReads(result_.unrecordedReads, bench_.record.device);
   std::erase_if(result_.unrecordedReads,
                 [&](const std::string& read) { return bench_.textures.holds(read); });
+  if (bench_.image.isHeapLost())
+    result_.unrecordedReads.emplace_back(read_words::kHeap);
   result_.ir = built->ir;
   result_.assembly = built->assembly;
   if (result_.objectBytes == 0)

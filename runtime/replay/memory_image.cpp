@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/core/base/error.h"
+#include "runtime/core/base/log.h"
 #include "runtime/replay/text.h"
 
 namespace mneme::replay {
@@ -11,6 +12,10 @@ namespace {
 
 /// Device memory that is not ours to take: loaded modules, stacks, what others use.
 constexpr uint64_t kSpareBytes = 6ull << 30;
+/// Copies of extents begin at multiples of it.
+constexpr uint64_t kGoldenUnit = 4096;
+/// Devices may leave larger ranges to the vendor's copies, which do not take the heap.
+constexpr uint64_t kMostForKernels = 64 << 20;
 
 uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -22,8 +27,9 @@ uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / un
 
 MemoryImage::MemoryImage(device::Device& device, const artifact::KernelRecord& record,
                          const artifact::Snapshot& prologue, const artifact::Snapshot& epilogue,
-                         uint64_t goldenBytesLimit)
-    : device_(device), prologue_(prologue), epilogue_(epilogue), uploader_(device) {
+                         uint64_t goldenBytesLimit, const AddressRange& heap)
+    : device_(device), prologue_(prologue), epilogue_(epilogue), heap_(heap), uploader_(device) {
+  findHeap();
   collectSites();
   collectExtents();
   reserveExtents(record);
@@ -35,9 +41,35 @@ MemoryImage::MemoryImage(device::Device& device, const artifact::KernelRecord& r
   uploadEpilogue();
 }
 
+/// On a device without such a heap its content is ordinary memory.
+void MemoryImage::findHeap() {
+  if (heap_.sizeBytes == 0)
+    return;
+  const std::optional<AddressRange> here = device_.heap(heap_.sizeBytes);
+  if (!here)
+    return;
+  const bool isRecorded = std::ranges::any_of(
+      prologue_.regions(), [&](const artifact::Region& region) { return isHeap(region); });
+  if (here->sizeBytes == heap_.sizeBytes && isRecorded) {
+    heapHere_ = here->begin;
+    return;
+  }
+  isHeapLost_ = true;
+  log(LogLevel::Warn,
+      "the heap from which kernels allocate was recorded with " + std::to_string(heap_.sizeBytes) +
+          " bytes, and " + device_.description().id +
+          (here->sizeBytes > 0 ? " has one of " + std::to_string(here->sizeBytes) + " bytes"
+                               : " does not show where it has one") +
+          ": it is not restored");
+}
+
+bool MemoryImage::isLeftOut(const artifact::Region& region) const {
+  return region.sizeBytes == 0 || (isHeapLost_ && isHeap(region));
+}
+
 void MemoryImage::collectSites() {
   for (size_t i = 0; i < prologue_.regions().size(); ++i)
-    if (prologue_.regions()[i].sizeBytes > 0)
+    if (!isLeftOut(prologue_.regions()[i]))
       sites_.push_back({.region = prologue_.regions()[i], .prologueIndex = i});
   const auto byAddress = [](const Site& a, const Site& b) {
     return a.region.address < b.region.address;
@@ -46,7 +78,7 @@ void MemoryImage::collectSites() {
   const size_t known = sites_.size();
   for (size_t i = 0; i < epilogue_.regions().size(); ++i) {
     const artifact::Region& region = epilogue_.regions()[i];
-    if (region.sizeBytes == 0)
+    if (isLeftOut(region))
       continue;
     const Site probe{.region = region};
     auto site = std::lower_bound(sites_.begin(), sites_.begin() + known, probe, byAddress);
@@ -65,6 +97,10 @@ void MemoryImage::collectSites() {
   isSuspect_.resize(sites_.size());
   for (size_t i = 0; i < sites_.size(); ++i) {
     const artifact::Region& region = sites_[i].region;
+    if (heapHere_ != 0 && isHeap(region)) {
+      sites_[i].isHeap = true;
+      heapSite_ = i;
+    }
     if (region.address == 0 || region.sizeBytes > UINT64_MAX / 4 || region.address > UINT64_MAX / 2)
       corrupt("region " + hexText(region.address) + " has an impossible address or size");
     if (i > 0 && sites_[i - 1].region.address + sites_[i - 1].region.sizeBytes > region.address)
@@ -78,9 +114,16 @@ void MemoryImage::collectExtents() {
   uint64_t total = 0;
   for (size_t i = 0; i < sites_.size(); ++i) {
     const artifact::Region& region = sites_[i].region;
-    const uint64_t begin = region.address / granule * granule;
-    const uint64_t end = roundUp(region.address + region.sizeBytes, granule);
-    if (extents_.empty() || begin >= extents_.back().recorded + extents_.back().sizeBytes)
+    const uint64_t unit = sites_[i].isHeap ? 1 : granule; // what is beside the heap is not ours
+    const bool isApart = sites_[i].isHeap || (!extents_.empty() && isOfHeap(extents_.back()));
+    uint64_t begin = region.address / unit * unit;
+    if (isApart && !extents_.empty())
+      begin = std::max(begin, extents_.back().recorded + extents_.back().sizeBytes);
+    if (sites_[i].isHeap)
+      begin = region.address;
+    const uint64_t end = roundUp(region.address + region.sizeBytes, unit);
+    if (extents_.empty() || isApart ||
+        begin >= extents_.back().recorded + extents_.back().sizeBytes)
       extents_.push_back({.recorded = begin, .live = begin, .sizeBytes = end - begin});
     else
       extents_.back().sizeBytes = end - extents_.back().recorded;
@@ -126,12 +169,28 @@ bool MemoryImage::isMovable(const Extent& extent) const {
   });
 }
 
+void MemoryImage::appendForKernels(std::vector<device::CopyRange>& ranges,
+                                   const device::CopyRange& range) {
+  for (uint64_t done = 0; done < range.sizeBytes; done += kMostForKernels)
+    ranges.push_back({range.destination + done, range.source + done,
+                      std::min(kMostForKernels, range.sizeBytes - done)});
+}
+
+/// It is memory of the driver, and there already.
+bool MemoryImage::isOfHeap(const Extent& extent) const {
+  return extent.sites.size() == 1 && extent.sites.front() == heapSite_;
+}
+
 void MemoryImage::reserveExtents(const artifact::KernelRecord& record) {
   const bool hasWindow = reserveWindow(record);
   const uint64_t windowEnd = record.windowAddress + record.windowBytes;
   for (Extent& extent : extents_) {
     if (hasWindow && extent.recorded >= record.windowAddress && extent.recorded < windowEnd)
       continue;
+    if (isOfHeap(extent)) {
+      extent.live = heapHere_;
+      continue;
+    }
     try {
       if (isMovable(extent))
         reservations_.push_back(DeviceBuffer::reserve(device_, extent.recorded, extent.sizeBytes));
@@ -208,7 +267,7 @@ void MemoryImage::collectGaps() {
 void MemoryImage::allocateGolden(uint64_t limit) {
   uint64_t liveBytes = 0, epilogueBytes = 0;
   for (const Extent& extent : extents_)
-    liveBytes += extent.sizeBytes;
+    liveBytes += roundUp(extent.sizeBytes, kGoldenUnit);
   for (const Site& site : sites_)
     if (site.isChanged())
       epilogueBytes += roundUp(site.region.sizeBytes, 256) + 256;
@@ -233,7 +292,7 @@ void MemoryImage::allocateGolden(uint64_t limit) {
   uint64_t cursor = goldenPrologue_.address();
   for (Extent& extent : extents_) {
     extent.prologue = cursor;
-    cursor += extent.sizeBytes;
+    cursor += roundUp(extent.sizeBytes, kGoldenUnit);
     for (size_t i : extent.sites) {
       sites_[i].prologue = sites_[i].live - extent.live + extent.prologue;
       if (!sites_[i].isChanged())
@@ -257,7 +316,8 @@ void MemoryImage::uploadPrologue() {
   for (const Site& site : sites_)
     if (site.prologueIndex != kNone)
       appendPieces(pieces, prologue_, site.prologueIndex, 0, site.region.sizeBytes,
-                   site.prologue ? site.prologue : site.live, /*skipZero=*/true);
+                   site.prologue ? site.prologue : site.live,
+                   /*skipZero=*/site.prologue || !site.isHeap);
   upload(pieces);
   if (!goldenPrologue_)
     return;
@@ -268,6 +328,9 @@ void MemoryImage::uploadPrologue() {
   std::vector<device::CopyRange> ranges;
   for (const UploadPiece& piece : pieces)
     ranges.push_back({liveOf[piece.region] + piece.offset, piece.destination, piece.sizeBytes});
+  if (heapSite_ != kNone) // whose content so far is the driver's
+    appendForKernels(ranges, {sites_[heapSite_].live, sites_[heapSite_].prologue,
+                              sites_[heapSite_].region.sizeBytes});
   device_.restore(ranges);
 }
 

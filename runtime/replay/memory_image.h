@@ -29,6 +29,7 @@ struct Site {
   size_t prologueIndex = kNone; ///< region number in the snapshots
   size_t epilogueIndex = kNone;
   std::vector<artifact::ChangedRange> changed = {}; ///< what the recorded launch changed
+  bool isHeap = false; ///< the heap of a GPU: memory that the device has by itself
 
   bool isGlobal() const { return region.kind == artifact::RegionKind::Global; }
   bool isChanged() const { return !changed.empty(); }
@@ -60,13 +61,16 @@ struct SiteRange {
 ///
 /// Device variables and host memory move if their recorded addresses are taken. Pointers to them
 /// are then rewritten in all restored and all expected content.
+///
+/// The heap of a GPU moves as well: it is where the driver has it. It is for kernels that allocate
+/// and free nothing: allocating needs more than what is in the heap.
 class MemoryImage {
 public:
   /// \throws Error{AddressUnavailable} when recorded addresses of device memory are taken,
   /// Error{OutOfMemory}, Error{ArtifactCorrupt}
   MemoryImage(device::Device& device, const artifact::KernelRecord& record,
               const artifact::Snapshot& prologue, const artifact::Snapshot& epilogue,
-              uint64_t goldenBytesLimit);
+              uint64_t goldenBytesLimit, const AddressRange& heap = {});
 
   const std::vector<Site>& sites() const noexcept { return sites_; }
   const std::vector<Gap>& gaps() const noexcept { return gaps_; }
@@ -80,6 +84,9 @@ public:
   const AddressMap& moves() const noexcept { return moves_; }
   /// The recorded values of the kernel's arguments, with the addresses of this process.
   const std::vector<std::vector<std::byte>>& arguments() const noexcept { return arguments_; }
+
+  /// Whether a heap was recorded that launches do not find.
+  bool isHeapLost() const noexcept { return isHeapLost_; }
 
   /// Says that the module about to run has this global at `live`. Its content is restored and
   /// verified there.
@@ -128,6 +135,11 @@ private:
     size_t reservation = 0;
   };
 
+  void findHeap();
+  bool isHeap(const artifact::Region& region) const {
+    return heap_ == AddressRange{region.address, region.sizeBytes};
+  }
+  bool isLeftOut(const artifact::Region& region) const;
   void collectSites();
   void collectExtents();
   void reserveExtents(const artifact::KernelRecord& record);
@@ -136,6 +148,9 @@ private:
   std::vector<std::pair<uint64_t, uint64_t>> guardsIn(const Room& room) const;
   void layGuards();
   bool isMovable(const Extent& extent) const;
+  bool isOfHeap(const Extent& extent) const;
+  static void appendForKernels(std::vector<device::CopyRange>& ranges,
+                               const device::CopyRange& range);
   void collectMoves();
   void collectGaps();
   void upload(const std::vector<UploadPiece>& pieces);
@@ -154,6 +169,10 @@ private:
   device::Device& device_;
   const artifact::Snapshot& prologue_;
   const artifact::Snapshot& epilogue_;
+  const AddressRange heap_; ///< of a GPU, as recorded; empty: none was
+  uint64_t heapHere_ = 0;   ///< where the device has it; 0: it is not restored, or ordinary memory
+  bool isHeapLost_ = false;
+  size_t heapSite_ = kNone;
   std::vector<Site> sites_; ///< ordered by recorded address
   std::vector<Extent> extents_;
   bool hasGuards_ = false;

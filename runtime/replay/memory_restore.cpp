@@ -67,11 +67,18 @@ std::vector<device::CopyRange> MemoryImage::changedRanges() const {
   std::vector<device::CopyRange> ranges;
   for (size_t i = 0; i < sites_.size(); ++i) {
     const Site& site = sites_[i];
+    const auto add = [&](uint64_t offset, uint64_t sizeBytes) {
+      const device::CopyRange range{site.live + offset, site.prologue + offset, sizeBytes};
+      if (site.isHeap)
+        appendForKernels(ranges, range);
+      else
+        ranges.push_back(range);
+    };
     if (isSuspect_[i])
-      ranges.push_back({site.live, site.prologue, site.region.sizeBytes});
+      add(0, site.region.sizeBytes);
     else
       for (const artifact::ChangedRange& range : site.changed)
-        ranges.push_back({site.live + range.offset, site.prologue + range.offset, range.sizeBytes});
+        add(range.offset, range.sizeBytes);
   }
   return ranges;
 }
@@ -92,7 +99,10 @@ void MemoryImage::restoreAll() {
     return restoreWithoutCopy(/*everything=*/true);
   std::vector<device::CopyRange> ranges;
   for (const Extent& extent : extents_)
-    ranges.push_back({extent.live, extent.prologue, extent.sizeBytes});
+    if (isOfHeap(extent))
+      appendForKernels(ranges, {extent.live, extent.prologue, extent.sizeBytes});
+    else
+      ranges.push_back({extent.live, extent.prologue, extent.sizeBytes});
   for (const Site& site : sites_)
     if (site.live != site.home)
       ranges.push_back({site.live, site.prologue, site.region.sizeBytes});

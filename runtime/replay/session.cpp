@@ -70,7 +70,7 @@ void Session::open(const std::filesystem::path& path, const std::string& recordI
   s.device->raiseLimits(s.instance.limits);
   const double uploadStart = secondsSince(start);
   s.image = std::make_unique<MemoryImage>(*s.device, s.record, *s.prologue, *s.epilogue,
-                                          options.goldenBytesLimit);
+                                          options.goldenBytesLimit, s.instance.heap);
   s.textures = std::make_unique<Textures>(*s.device, s.record, s.instance, *s.image);
   s.deviceOpenSeconds = uploadStart - deviceStart;
   s.uploadSeconds = secondsSince(start) - uploadStart;

@@ -42,6 +42,10 @@ struct Trim::Impl {
 Trim::Trim(Session& session, const Configuration& configuration, double timeoutSeconds)
     : impl_(new Impl{*session.impl_, configuration, timeoutSeconds}) {
   Session::Impl& s = impl_->session;
+  if (s.instance.heap.sizeBytes > 0)
+    throw Error(ErrorCode::Unsupported,
+                "the launch reaches what other kernels have allocated on a GPU, and cannot be "
+                "trimmed");
   if (!s.instance.textures.empty())
     throw Error(ErrorCode::Unsupported,
                 "the launch reads textures or surfaces of a GPU, and cannot be trimmed");

@@ -66,6 +66,16 @@ class Fields:
         inner = self.object(key)
         return dim3(inner.number("x"), inner.number("y"), inner.number("z"))
 
+    def numbers_of(self, key: str, *members: str) -> dict[str, int]:
+        """Return these numbers of an object; none if there is no such object."""
+        inner = self.object(key) if self.has(key) else None
+        return {one: inner.number(one) for one in members} if inner else {}
+
+    def known_numbers_of(self, key: str, *members: str) -> dict[str, int]:
+        """Return those of these numbers that an object has; none if there is no such object."""
+        inner = self.object(key) if self.has(key) else None
+        return {one: inner.number(one) for one in members if inner.has(one)} if inner else {}
+
     def object(self, key: str) -> Fields:
         """Return the object at a key."""
         return Fields(self._value(key), self._path, f"{self._place}{key}.")

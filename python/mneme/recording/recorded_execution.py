@@ -132,6 +132,9 @@ class KernelInstance:
     textures: tuple[dict[str, Any], ...] = ()
     """Texture and surface objects of a GPU that the launch can see, as in the record."""
 
+    device_heap: dict[str, Any] = field(default_factory=dict)
+    """"Address" and "Bytes" of the heap of a GPU, if its content is recorded."""
+
     code_form: str = ""
     """As of its record."""
 
@@ -159,18 +162,8 @@ class KernelInstance:
             **({"Limits": dict(self.limits)} if self.limits else {}),
             **({"Trimmed": self.trimming.to_dict()} if self.trimming else {}),
             **({"Textures": list(self.textures)} if self.textures else {}),
+            **({"DeviceHeap": dict(self.device_heap)} if self.device_heap else {}),
         }
-
-
-def _numbers(fields: Fields, name: str, *members: str) -> dict[str, int]:
-    found = fields.object(name) if fields.has(name) else None
-    return {one: found.number(one) for one in members} if found else {}
-
-
-def _limits(fields: Fields) -> dict[str, int]:
-    found = fields.object("Limits") if fields.has("Limits") else None
-    names = ("Stack", "Print", "Heap", "Launches")
-    return {one: found.number(one) for one in names if found.has(one)} if found else {}
 
 
 class RecordedExecution:
@@ -241,10 +234,13 @@ class RecordedExecution:
             cluster_dim=fields.dims("ClusterDims").to_dict() if fields.has("ClusterDims") else {},
             constant_names=dict(self._constants),
             labels=tuple(fields.list_of("Labels", str)) if fields.has("Labels") else (),
-            multiprocessors=_numbers(fields, "Multiprocessors", "Used", "Of"),
-            limits=_limits(fields),
+            multiprocessors=fields.numbers_of("Multiprocessors", "Used", "Of"),
+            limits=fields.known_numbers_of("Limits", "Stack", "Print", "Heap", "Launches"),
             trimming=Trimming.read(fields.object("Trimmed")) if fields.has("Trimmed") else None,
             textures=tuple(fields.list_of("Textures", dict)) if fields.has("Textures") else (),
+            device_heap=dict(fields.object("DeviceHeap").items())
+            if fields.has("DeviceHeap")
+            else {},
             code_form=self.code_form,
         )
 

@@ -84,6 +84,9 @@ json instanceToJson(const Instance& instance) {
                         {"RecordId", std::to_string(trimming->dynamicHash)}};
   if (!instance.textures.empty())
     value["Textures"] = texturesToJson(instance.textures);
+  if (instance.heap.sizeBytes != 0)
+    value["DeviceHeap"] = {{"Address", "0x" + toHex(instance.heap.begin)},
+                           {"Bytes", instance.heap.sizeBytes}};
   return value;
 }
 
@@ -120,6 +123,10 @@ Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
     instance.trimming = trimmingFromJson(fields.object("Trimmed"));
   if (fields.has("Textures"))
     instance.textures = texturesFromJson(fields);
+  if (fields.has("DeviceHeap")) {
+    const Fields heap = fields.object("DeviceHeap");
+    instance.heap = {heap.address("Address"), heap.u64("Bytes")};
+  }
   return instance;
 }
 

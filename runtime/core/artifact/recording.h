@@ -32,6 +32,7 @@
 #include "runtime/core/abi/texture_object.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
+#include "runtime/core/base/word_ranges.h"
 
 namespace mneme::artifact {
 
@@ -118,6 +119,9 @@ struct Instance {
   /// On a GPU: the texture and surface objects that the launch can see; their content is memory of
   /// the snapshots. "Textures"
   std::vector<TextureObject> textures = {};
+  /// The heap of a GPU, if the launch reaches what other kernels have allocated: memory of the
+  /// snapshots that the device has at this place by itself. "DeviceHeap"
+  AddressRange heap = {};
 };
 
 /// Code of a kernel as its program's own compiler made it, beside the IR: "Images".

@@ -1,5 +1,6 @@
 #include "runtime/devices/cuda/cuda_device.h"
 
+#include "runtime/core/base/error.h"
 #include "runtime/core/base/log.h"
 #include "runtime/devices/cuda/application.h"
 #include "runtime/devices/cuda/cuda_bulk_code.h"
@@ -7,6 +8,7 @@
 #include "runtime/devices/cuda/cuda_launch.h"
 #include "runtime/devices/cuda/cuda_module.h"
 #include "runtime/devices/cuda/cuda_textures.h"
+#include "runtime/devices/cuda/device_heap.h"
 
 namespace mneme::device::cuda {
 
@@ -47,6 +49,28 @@ void CudaDevice::raiseLimits(const ContextLimits& limits) {
       log(LogLevel::Warn, "the GPU refuses " + std::to_string(wanted) + " " + limit.what +
                               ", which the program had set: a kernel that needs them fails");
   }
+}
+
+/// What fails leaves launches without the heap's content.
+std::optional<AddressRange> CudaDevice::heap(uint64_t sizeBytes) {
+  if (heap_)
+    return heap_;
+  heap_ = AddressRange();
+  const ContextScope scope = context().use();
+  const Driver& driver = context().driver();
+  size_t present = 0;
+  if (driver.cuCtxGetLimit(&present, CU_LIMIT_MALLOC_HEAP_SIZE) == CUDA_SUCCESS &&
+      present != sizeBytes)
+    driver.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, sizeBytes);
+  try {
+    heap_ = findHeap(driver, context_->stream());
+    useHeap(*heap_);
+  } catch (const Error& error) {
+    context_->probe();
+    context_->requireUsable();
+    log(LogLevel::Warn, error.what());
+  }
+  return heap_;
 }
 
 std::unique_ptr<TextureObjects> CudaDevice::makeTextures(std::span<const TextureObject> wanted) {

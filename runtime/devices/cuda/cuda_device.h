@@ -19,6 +19,7 @@ public:
                                      double timeoutSeconds, uint32_t count,
                                      const std::function<void()>& restore) override;
   void raiseLimits(const ContextLimits& limits) override;
+  std::optional<AddressRange> heap(uint64_t sizeBytes) override;
   std::unique_ptr<TextureObjects> makeTextures(std::span<const TextureObject> wanted) override;
   std::unique_ptr<CounterPasses> startCounters(const std::vector<std::string>& names) override;
   const char* timerName() const override;
@@ -35,6 +36,7 @@ private:
 
   Cupti* cupti_; ///< null when times come from events
   std::unique_ptr<CounterPlan> counterPlan_;
+  std::optional<AddressRange> heap_; ///< nothing: not asked yet
   bool isCounting_ = false;
   bool canSeries_ = true;
 };

@@ -16,6 +16,9 @@ namespace mneme::device::gpu {
 
 namespace {
 
+/// How much of the heap is copied at once.
+constexpr size_t kDetourBytes = 4 << 20;
+
 void checkPages(uint64_t pageBytes) {
   if (pageBytes == 0)
     throw Error(ErrorCode::InvalidArgument, "pages of 0 bytes cannot be compared or hashed");
@@ -62,6 +65,7 @@ GpuDevice::~GpuDevice() {
     leak(start_);
     leak(end_);
     leak(evictor_);
+    leak(detour_);
     return;
   }
   // The members below need the context to be current; the context itself goes last.
@@ -71,6 +75,7 @@ GpuDevice::~GpuDevice() {
     start_ = Event();
     end_ = Event();
     evictor_ = DeviceRange();
+    detour_ = DeviceRange();
   });
 }
 
@@ -89,11 +94,31 @@ void GpuDevice::unmap(uint64_t address, uint64_t sizeBytes) noexcept {
 }
 
 void GpuDevice::copyToHost(void* destination, uint64_t source, size_t sizeBytes) {
+  if (isOnHeap(source)) {
+    auto* to = static_cast<std::byte*>(destination);
+    for (size_t done = 0; done < sizeBytes; done += kDetourBytes) {
+      const size_t bytes = std::min<size_t>(kDetourBytes, sizeBytes - done);
+      const uint64_t detoured = detour(kDetourBytes);
+      copyFromDetour(detoured, source + done, bytes);
+      copies_.toHost(to + done, detoured, bytes);
+    }
+    return;
+  }
   space_.requireAccess(source, sizeBytes, "a copy to the host");
   copies_.toHost(destination, source, sizeBytes);
 }
 
 void GpuDevice::copyToDevice(uint64_t destination, const void* source, size_t sizeBytes) {
+  if (isOnHeap(destination)) {
+    const auto* from = static_cast<const std::byte*>(source);
+    for (size_t done = 0; done < sizeBytes; done += kDetourBytes) {
+      const size_t bytes = std::min<size_t>(kDetourBytes, sizeBytes - done);
+      const uint64_t detoured = detour(kDetourBytes);
+      copies_.toDevice(detoured, from + done, bytes);
+      copyFromDetour(destination + done, detoured, bytes);
+    }
+    return;
+  }
   space_.requireAccess(destination, sizeBytes, "a copy to the device");
   copies_.toDevice(destination, source, sizeBytes);
 }
@@ -104,6 +129,12 @@ std::unique_ptr<StagingBuffer> GpuDevice::makeStaging(size_t sizeBytes) {
 
 uint64_t GpuDevice::startCopyToDevice(uint64_t destination, StagingBuffer& source,
                                       size_t sizeBytes) {
+  if (isOnHeap(destination) && sizeBytes > 0) {
+    const uint64_t detoured = detour(std::max<uint64_t>(kDetourBytes, sizeBytes));
+    const uint64_t ticket = copies_.start(detoured, source, sizeBytes);
+    copyFromDetour(destination, detoured, sizeBytes);
+    return ticket;
+  }
   space_.requireAccess(destination, sizeBytes, "a copy to the device");
   return copies_.start(destination, source, sizeBytes);
 }
@@ -119,6 +150,21 @@ template <typename Action> auto GpuDevice::bulk(const Action& action) {
     context_->probe();
     throw;
   }
+}
+
+/// Memory of the vendor's own for copies of the heap.
+uint64_t GpuDevice::detour(uint64_t sizeBytes) {
+  if (detour_.sizeBytes() < sizeBytes)
+    bulk([&] {
+      context_->check(context_->shared().waitForStream(context_->stream()), "copying the heap");
+      detour_ = DeviceRange::allocate(context_->shared(), context_->device(), sizeBytes);
+    });
+  return detour_.address();
+}
+
+void GpuDevice::copyFromDetour(uint64_t destination, uint64_t source, uint64_t sizeBytes) {
+  const CopyRange range{destination, source, sizeBytes};
+  bulk([&] { operations_.restore({&range, 1}); });
 }
 
 void GpuDevice::hashPages(uint64_t address, uint64_t sizeBytes, uint64_t pageBytes,

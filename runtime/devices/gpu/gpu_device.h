@@ -70,6 +70,8 @@ protected:
   virtual uint64_t elapsedNs(const LaunchShape& shape);
   /// Waits until `end_` has passed. \throws as launch()
   void waitForKernel(const std::string& kernel, double timeoutSeconds);
+  /// Says that the heap is there. The vendor's copies do not take its addresses; kernels do.
+  void useHeap(const AddressRange& heap) { heap_ = heap; }
   /// Returns the total size of all caches between kernels and memory.
   virtual uint64_t cacheBytes() const { return description_.l2CacheBytes; }
 
@@ -82,12 +84,17 @@ private:
   class RestoreFromTable;
   template <typename Action> auto bulk(const Action& action);
   void requireAccess(std::span<const CopyRange> ranges) const;
+  bool isOnHeap(uint64_t address) const noexcept { return address - heap_.begin < heap_.sizeBytes; }
+  uint64_t detour(uint64_t sizeBytes);
+  void copyFromDetour(uint64_t destination, uint64_t source, uint64_t sizeBytes);
 
   AddressSpace space_;
   Copies copies_;
   QueueRunner runner_;
   BulkOperations operations_;
   DeviceRange evictor_; ///< of flushCaches()
+  AddressRange heap_;
+  DeviceRange detour_; ///< copies to and from the heap go through it
   unsigned char evictorValue_ = 0;
 };
 

@@ -54,6 +54,7 @@ TEST_CASE("a record survives saving and loading") {
   instance.cluster = {2, 4, 1};
   instance.part = {.multiprocessors = 32, .of = 132};
   instance.limits = {.stackBytes = 65536, .ownLaunches = 4096};
+  instance.heap = {0x205400000, 8 << 20};
   instance.occurrences = 17;
   instance.prologue = "p.mneme";
   instance.epilogue = "e.mneme";
@@ -73,6 +74,7 @@ TEST_CASE("a record survives saving and loading") {
   CHECK(loaded.instances.at(~0ull).part.multiprocessors == 32);
   CHECK(loaded.instances.at(~0ull).part.of == 132);
   CHECK(loaded.instances.at(~0ull).limits == instance.limits);
+  CHECK(loaded.instances.at(~0ull).heap == instance.heap);
   CHECK(loaded.optionsJson == record.optionsJson);
 }
 

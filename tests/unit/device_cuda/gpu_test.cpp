@@ -174,6 +174,40 @@ TEST_CASE("bulk operations agree with the host") {
   CHECK(reports[0].firstMismatch == page * 7);
 }
 
+TEST_CASE("the heap from which kernels allocate is found, and is memory as any other") {
+  const auto gpu = openGpu();
+  if (!gpu)
+    return;
+  const uint64_t size = 16 << 20;
+  const auto heap = gpu->heap(size);
+  REQUIRE(heap.has_value());
+  std::printf("heap of %llu bytes at %#llx\n", (unsigned long long)heap->sizeBytes,
+              (unsigned long long)heap->begin);
+  REQUIRE(heap->sizeBytes == size);
+  std::vector<std::byte> sent(size), back(size);
+  for (size_t i = 0; i < size; i += sizeof(i))
+    std::memcpy(&sent[i], &i, sizeof(i));
+  gpu->copyToDevice(heap->begin, sent.data(), size);
+  gpu->copyToHost(back.data(), heap->begin, size);
+  CHECK(sent == back);
+  const Memory memory(*gpu, size);
+  const CopyRange away{memory.address, heap->begin, size}, home{heap->begin, memory.address, size};
+  gpu->restore({&away, 1});
+  gpu->copyToHost(back.data(), memory.address, size);
+  CHECK(sent == back);
+  const auto module = load(*gpu, kernels, "fill");
+  CHECK(runFill(*gpu, *module, heap->begin + 4096, 3, 1000) == 3000);
+  CHECK(gpu->diffPages(heap->begin, memory.address, size, 64 << 10).size() > 0);
+  gpu->prepareRestore({home})->run();
+  CHECK(gpu->diffPages(heap->begin, memory.address, size, 64 << 10).empty());
+  const auto staging = gpu->makeStaging(1 << 20);
+  std::memset(staging->bytes().data(), 7, 1 << 20);
+  gpu->waitForCopy(gpu->startCopyToDevice(heap->begin + 4096, *staging, 1 << 20));
+  gpu->copyToHost(back.data(), heap->begin + 4096, 1 << 20);
+  CHECK(std::all_of(back.begin(), back.begin() + (1 << 20),
+                    [](std::byte b) { return b == std::byte{7}; }));
+}
+
 TEST_CASE("a kernel's resources and limits are told") {
   const auto gpu = openGpu();
   if (!gpu)

@@ -27,6 +27,7 @@
 #define cuCtxSynchronize deviceCtxSynchronize
 #define cuStreamQuery deviceStreamQuery
 #define cuEventQuery deviceEventQuery
+#define cuMemcpyDtoHAsync_v2 deviceMemcpyDtoHAsync
 #include "tests/unit/device_cuda/fake_driver.cpp"
 #include "tests/unit/device_cuda/fake_queue.cpp"
 #include "tests/unit/device_cuda/fake_textures.cpp"
@@ -44,6 +45,7 @@
 #undef cuCtxSynchronize
 #undef cuStreamQuery
 #undef cuEventQuery
+#undef cuMemcpyDtoHAsync_v2
 
 namespace {
 
@@ -83,6 +85,12 @@ const std::pair<const CUdeviceptr, Allocated>* allocationAt(CUdeviceptr address)
 }
 
 constexpr uint64_t secondWindow = 0x610000000000, windowBytes = uint64_t{1} << 40;
+
+/// The heap from which kernels allocate: memory that only kernels can read.
+constexpr uint64_t heapBegin = 0x205400000, heapBytes = 8 << 20;
+const bool isHeapMade =
+    mmap(pointerTo(heapBegin), heapBytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != MAP_FAILED;
 
 } // namespace
 
@@ -176,6 +184,11 @@ FAKE(cuPointerGetAttribute, void* data, CUpointer_attribute attribute, CUdevicep
   }
 }
 
+FAKE(cuMemcpyDtoHAsync_v2, void* destination, CUdeviceptr source, size_t size, CUstream stream) {
+  if (source - heapBegin < heapBytes)
+    return CUDA_ERROR_INVALID_VALUE;
+  return deviceMemcpyDtoHAsync(destination, source, size, stream);
+}
 FAKE(cuMemcpyDtoH_v2, void* destination, CUdeviceptr source, size_t size) {
   memcpy(destination, pointerTo(source), size);
   return CUDA_SUCCESS;
@@ -251,6 +264,13 @@ FAKE(cuLaunchKernel, CUfunction function, unsigned, unsigned, unsigned, unsigned
   GUARD("cuLaunchKernel");
   const std::string name = reinterpret_cast<Function*>(function)->name;
   const auto value = [&](int index) { return *static_cast<const uint64_t*>(args[index]); };
+  if (name ==
+      "mnemeFindHeap") // of a new heap small blocks come from the end, large ones from the begin
+    return enqueue([out = static_cast<uint64_t*>(pointerTo(value(2)))] {
+      out[0] = heapBegin + heapBytes - 0x6e0;
+      out[1] = getenv("MNEME_TEST_OTHER_HEAP") ? heapBegin + 0x120 : heapBegin + 0x20;
+      return CUDA_SUCCESS;
+    });
   const auto* ranges = static_cast<const Range*>(pointerTo(value(0)));
   const uint64_t count = value(1), third = value(3);
   if (name == "mnemeCopyRanges")

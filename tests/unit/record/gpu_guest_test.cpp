@@ -283,6 +283,38 @@ TEST_CASE("texture objects of a launch are recorded with the content of their ar
   }
 }
 
+TEST_CASE("a launch that reaches the heap is recorded with it, unless it allocates itself") {
+  const Run alone = runOnGpu("heap", false), recorded = runOnGpu("heap", true);
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == alone.output);
+  const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
+  std::set<int> found;
+  for (const auto& [hash, instance] : record.instances) {
+    if (instance.heap == AddressRange())
+      continue; // before there was one
+    CHECK(instance.heap == AddressRange{0x205400000, 8 << 20});
+    std::array<int, 2048> content{};
+    readAt(recorded, instance, instance.heap.begin, std::as_writable_bytes(std::span(content)));
+    found.insert(content[1024]);
+  }
+  CHECK(found == std::set<int>{42, 43});
+  const auto other = artifact::KernelRecord::load(recorded.directory / "data" / "2.json");
+  CHECK(other.instances.size() == 2);
+  for (const auto& [hash, instance] : other.instances)
+    CHECK(instance.heap == AddressRange());
+  CHECK(recorded.said.find("'other(float*, int)' reads what a recording does not hold "
+                           "(the device's heap)") != std::string::npos);
+}
+
+TEST_CASE("a heap that does not look as a new one does is not recorded") {
+  const Run recorded = runOnGpu("heap", true, "MNEME_TEST_OTHER_HEAP=1");
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == runOnGpu("heap", false).output);
+  const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
+  for (const auto& [hash, instance] : record.instances)
+    CHECK(instance.heap == AddressRange());
+}
+
 TEST_CASE("limits that the program sets are recorded with the launches after that") {
   const Run recorded = runOnGpu("limits", true);
   CAPTURE(recorded.said);

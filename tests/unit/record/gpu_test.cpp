@@ -200,6 +200,39 @@ TEST_CASE("gpu: small snapshots are searched where they were fetched to") {
   checkSearch(gpu.side, *access, all, {{0, 2}, {1, 0}});
 }
 
+TEST_CASE("gpu: the heap from which kernels allocate is found, hashed and taken") {
+  const Gpu gpu;
+  if (!gpu.side.vendor)
+    return;
+  const auto access =
+      gpu::makeAccess(gpu.side, [](const mneme_launch&) { return reinterpret_cast<void*>(1); });
+  const auto heap = access->heap();
+  REQUIRE(heap.has_value());
+  CHECK(heap->sizeBytes >= 4 << 20);
+  REQUIRE(access->canRead(*heap));
+  std::vector<Hash128> hashes(heap->sizeBytes / kChunkBytes);
+  const HashTask task{&*heap, hashes};
+  access->beginSnapshot();
+  access->hash({&task, 1});
+  std::vector<Piece> pieces;
+  for (size_t chunk = 0; chunk < hashes.size(); ++chunk)
+    pieces.push_back({&*heap, chunk * kChunkBytes, kChunkBytes});
+  const Content content = access->take(pieces);
+  std::promise<std::exception_ptr> arrived;
+  access->afterwards([&](std::exception_ptr failure) { arrived.set_value(failure); });
+  REQUIRE_FALSE(arrived.get_future().get());
+  size_t different = 0;
+  for (size_t chunk = 0; chunk < hashes.size(); ++chunk) {
+    CHECK(hash128(content.pieces[chunk]) == hashes[chunk]);
+    different += hashes[chunk] != hashes[1];
+  }
+  CHECK(different > 0); // the allocator's own words
+  CHECK(access->search(pieces, WordRanges({{0x3f00000075, 1}})).holdsAddress.size() ==
+        pieces.size());
+  access->finish();
+  access->giveBack();
+}
+
 TEST_CASE("gpu: large snapshots are hashed on the device and taken behind the caller's back") {
   const Gpu gpu;
   if (!gpu.side.vendor)

@@ -284,6 +284,26 @@ void launchOneThatWaits(bool isRecorded, float* data) {
   std::printf("value %g\n", static_cast<double>(data[5]));
 }
 
+/// A word of the device's heap, which the fake driver has here.
+volatile int* const onHeap = reinterpret_cast<volatile int*>(0x205401000);
+
+int allocate(mneme_dim3, mneme_dim3, void** args) {
+  *onHeap = *static_cast<const int*>(args[1]);
+  return 0;
+}
+
+/// A kernel leaves something on the heap, to which memory of the other has a pointer.
+void launchOnHeap(float* data) {
+  registerKernel<2>(allocate, {}, R"({"unrecorded_reads":["the device's heap"]})");
+  ofDriver("cuInit", 0u);
+  std::memcpy(data + 1024, &onHeap, sizeof onHeap);
+  for (const int value : {42, 43}) {
+    launchKernel(allocate, data, value);
+    launch(data, value);
+  }
+  std::printf("on the heap: %d\n", *onHeap);
+}
+
 void inChild(const std::string& mode, void* data) {
   std::fflush(stdout);
   const pid_t child = mode == "vfork" ? vfork() : fork();
@@ -323,6 +343,8 @@ int main(int argc, char** argv) {
     launchOneThatWaits(mode != "waits-unseen", static_cast<float*>(data));
   if (mode == "mapped" || mode == "multicast")
     launchOnMapped(static_cast<float*>(data), mode == "multicast");
+  if (mode == "heap")
+    launchOnHeap(static_cast<float*>(data));
   if (mode == "textures")
     launchWithTextures(static_cast<float*>(data));
   if (mode == "limits") {

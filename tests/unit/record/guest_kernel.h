@@ -39,25 +39,31 @@ inline int launchKernel(GuestKernel kernel, float* data, int count) {
   return mneme_launch_kernel(&request);
 }
 
-/// `options` is JSON: how the kernel was built.
+/// `options` is JSON: how the kernel was built. `number` is also its static hash.
+template <int number = 1>
 inline void registerKernel(GuestKernel kernel,
                            std::vector<mneme_global_entry> variables = {{&counter, "counter",
                                                                          sizeof(counter), 0, 0}},
                            const std::string& options = "{}") {
   using namespace mneme::embed::test;
-  static const std::string metadata =
-      R"json({"kernel":"_Z5scalePfi","demangled":"scale(float*, int)","static_hash":"0000000000000001",
+  const std::string name = number == 1 ? "scale" : "other";
+  static const std::string mangled = "_Z5" + name + "Pfi";
+  static const std::string metadata = R"json({"kernel":")json" + mangled +
+                                      R"json(","demangled":")json" + name +
+                                      R"json((float*, int)","static_hash":"000000000000000)json" +
+                                      std::to_string(number) + R"json(",
           "triple":"nvptx64-nvidia-cuda","arch":"sm_90","clang":"22","args":[
           {"name":"data","size":8,"align":8,"kind":"pointer","type":"ptr","specializable":false},
           {"name":"count","size":4,"align":4,"kind":"integer","type":"i32","specializable":true}],
           "globals":[{"name":"counter","size":4,"align":4,"constant":false,"defined":true}],
           "shared_bytes":0,"max_threads":0,"min_blocks":0,"undefined":[],"options":)json" +
-      options + "}";
-  static const Buffer fatbin = fatBinaryWith(
-      {{2, elfWith({{symbolFor("__mneme_ir_", 1), blobWith(metadata, "not real bitcode", 1)}})}});
+                                      options + "}";
+  static const Buffer fatbin =
+      fatBinaryWith({{2, elfWith({{symbolFor("__mneme_ir_", number),
+                                   blobWith(metadata, "not real bitcode", number)}})}});
   static const void* wrapper[] = {nullptr, fatbin.data(), nullptr};
   static const mneme_kernel_entry kernels[] = {
-      {reinterpret_cast<const void*>(kernel), "_Z5scalePfi"}};
+      {reinterpret_cast<const void*>(kernel), mangled.c_str()}};
   static const std::vector<mneme_global_entry> globals = std::move(variables);
   static const mneme_module_entry module{MNEME_RT_ABI,   0, wrapper,       kernels,
                                          globals.data(), 1, globals.size()};

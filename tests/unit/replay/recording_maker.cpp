@@ -75,6 +75,7 @@ std::filesystem::path writeRecording(const std::filesystem::path& directory,
   instance.instance.dynamicHash = kDynamicHash;
   instance.instance.grid = plan.grid;
   instance.instance.block = plan.block;
+  instance.instance.heap = plan.heap;
   instance.prologue.args = plan.values;
   for (const RegionPlan& region : plan.regions) {
     addRegion(instance.prologue, region.region, region.before);

@@ -48,6 +48,7 @@ struct RecordingPlan {
   artifact::Dim3 grid = {}, block = {};
   uint64_t windowAddress = kWindow;
   uint64_t windowBytes = kWindowBytes;
+  AddressRange heap = {}; ///< artifact::Instance::heap
 
   void addRegion(uint64_t address, Bytes before, Bytes after);
   void addGlobal(const std::string& name, uint64_t address, Bytes before, Bytes after);

@@ -2,8 +2,11 @@
 
 #include <atomic>
 
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/log.h"
 #include "runtime/devices/cuda/application.h"
 #include "runtime/devices/cuda/cuda_bulk_code.h"
+#include "runtime/devices/cuda/device_heap.h"
 
 namespace mneme::record::gpu {
 namespace {
@@ -76,6 +79,15 @@ public:
     CUcontext owner = nullptr;
     return hasOthers.load(std::memory_order_relaxed) &&
            ask(owner, CU_POINTER_ATTRIBUTE_CONTEXT, address) && owner && owner != context;
+  }
+
+  AddressRange heap(StreamHandle stream) const override {
+    try {
+      return device::cuda::findHeap(cuda_, stream);
+    } catch (const Error& error) {
+      log(LogLevel::Warn, error.what());
+      return {};
+    }
   }
 
   const device::gpu::BulkCode& bulkCode() const override { return device::cuda::bulkCode(); }

@@ -10,6 +10,7 @@
 #include "runtime/devices/gpu/pinned.h"
 #include "runtime/devices/gpu/queue_runner.h"
 #include "runtime/recorder/backends/gpu/device_drain.h"
+#include "runtime/recorder/backends/gpu/heap_shadow.h"
 #include "runtime/recorder/backends/gpu/side.h"
 #include "runtime/recorder/inside_call.h"
 #include "runtime/recorder/slab.h"
@@ -53,6 +54,7 @@ public:
                                 const Patience& patience) override;
   bool canRead(const Region& region) override;
   std::optional<Region> memoryAt(uint64_t address) override;
+  std::optional<Region> heap() override;
   void beginSnapshot() override { mirrors_.clear(); }
   void hash(std::span<const HashTask> tasks) override;
   SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override;
@@ -69,6 +71,11 @@ public:
 
 private:
   Way wayOf(const Region& region) const;
+  bool canReadByKernels(const Region& region);
+  bool isHeap(const Region& region) const noexcept {
+    return heap_ && heap_->sizeBytes > 0 &&
+           *heap_ == AddressRange{region.address, region.sizeBytes};
+  }
   bool wantsKernels(uint64_t sizeBytes);
   bool hashByKernels(std::span<const HashTask> tasks);
   void hashByCopies(std::span<const HashTask> tasks);
@@ -96,6 +103,7 @@ private:
   PinnedBuffer staging_[2];
   Event staged_[2];
   uint64_t fetchedBytes_ = 0;
+  std::optional<AddressRange> heap_; ///< empty if it cannot be read; nothing: not asked yet
   std::unordered_map<uint64_t, Slab> mirrors_; ///< of the present snapshot, by address
 };
 
@@ -160,6 +168,8 @@ std::optional<int> GpuAccess::launchEnds(const mneme_launch& launch, uint64_t& e
 }
 
 bool GpuAccess::canRead(const Region& region) {
+  if (isHeap(region))
+    return canReadByKernels(region);
   const KeepsLastError keeps = side_.vendor->keepLastError();
   const std::optional<bool> isOnHost = side_.vendor->isHostMemory(region.address);
   if (!isOnHost)
@@ -184,7 +194,31 @@ std::optional<Region> GpuAccess::memoryAt(uint64_t address) {
   return canBeRead ? std::optional(region) : std::nullopt;
 }
 
+std::optional<Region> GpuAccess::heap() {
+  if (!heap_) {
+    const KeepsLastError keeps = side_.vendor->keepLastError();
+    heap_ = side_.vendor->heap(stream_);
+  }
+  Region region;
+  region.address = heap_->begin;
+  region.sizeBytes = heap_->sizeBytes;
+  return region.sizeBytes > 0 ? std::optional(region) : std::nullopt;
+}
+
+/// Only kernels can read the heap.
+bool GpuAccess::canReadByKernels(const Region& region) {
+  if (bulk_)
+    return true;
+  Region first = region;
+  first.sizeBytes = std::min(region.sizeBytes, artifact::kChunkBytes);
+  Hash128 hash;
+  const HashTask task{&first, {&hash, 1}};
+  return !isBulkRefused_ && hashByKernels({&task, 1});
+}
+
 Way GpuAccess::wayOf(const Region& region) const {
+  if (isHeap(region))
+    return Way::Kernel;
   if (region.kind == RegionKind::HostPinned)
     return Way::Host;
   if (region.isConstant)
@@ -399,6 +433,8 @@ Content GpuAccess::take(std::span<const Piece> pieces) {
   std::vector<size_t> hostIndices, deviceIndices;
   const Region *last = nullptr, *lastOnDevice = nullptr;
   Way way = Way::Host;
+  const HeapShadow shadow(driver_, side_.device, pieces, heap_.value_or(AddressRange()),
+                          bulk_.get());
   for (size_t index = 0; index < pieces.size(); ++index) {
     const Piece& piece = pieces[index];
     if (const std::byte* bytes = mirrored(piece)) {
@@ -410,7 +446,7 @@ Content GpuAccess::take(std::span<const Piece> pieces) {
       way = wayOf(*piece.region);
     if (way == Way::Kernel && bulk_) {
       const bool startsRegion = std::exchange(lastOnDevice, piece.region) != piece.region;
-      onDevice.push_back({piece.region->address + piece.offset, piece.sizeBytes, startsRegion});
+      onDevice.push_back({shadow.addressOf(piece), piece.sizeBytes, startsRegion});
       deviceIndices.push_back(index);
       continue;
     }

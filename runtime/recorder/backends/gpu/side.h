@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "runtime/core/base/last_error.h"
+#include "runtime/core/base/word_ranges.h"
 #include "runtime/devices/gpu/gpu_bulk_code.h"
 #include "runtime/devices/gpu/gpu_driver.h"
 #include "runtime/recorder/device_access.h"
@@ -48,6 +49,10 @@ public:
   /// Returns whether memory of the device is another context's than this, whose kernels may not be
   /// able to read it.
   virtual bool isOfOther(ContextHandle context, uint64_t address) const noexcept { return false; }
+
+  /// Returns the heap of the current context, from which kernels allocate; empty if it cannot be
+  /// found. `stream` is idle.
+  virtual AddressRange heap(StreamHandle stream) const { return {}; }
 
   virtual const device::gpu::BulkCode& bulkCode() const = 0;
 
