@@ -250,6 +250,7 @@ def test_a_killed_scheduler_ends_the_search(
 
         session = TuningSession(options_for(recording, results, 1000, on), Listener())
         assert session.run() == 6
+        assert session.is_pool_gone
     assert f"--resume --results-dir {results}" in session.error
     assert read_trials(results)
 
@@ -293,6 +294,7 @@ def test_a_pool_that_loses_its_workers_ends_the_search(
 
         session = TuningSession(options, Listener())
         assert session.run() == 6
+        assert session.is_pool_gone
     assert "the pool has had no process for 1 s" in session.error
     assert f"--resume --results-dir {tmp_path / 'results'}" in session.error
     kept = read_trials(tmp_path / "results")

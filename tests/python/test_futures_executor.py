@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from mneme.devices import DeviceInfo, DeviceLimits, device_limits
-from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument
+from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.measure import batches, futures_executor
 from mneme.measure import remote_evaluation as _remote_evaluation
 from mneme.measure.async_executor import AsyncReplayExecutor, as_completed
@@ -30,6 +30,7 @@ from mneme.measure.pool_processes import (
     find_processes,
     helpers_of,
 )
+from mneme.measure.pool_task import BrokenPool
 from mneme.measure.remote_evaluation import RemoteSpec
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.inventory import find_record
@@ -155,8 +156,9 @@ def test_a_pool_that_is_broken_says_so(
             os.kill(pid, signal.SIGKILL)
         lost = [future.result(60) for future in flying]
         assert all(result is not None and result.worker_died for result in lost)
-        with pytest.raises(BackendUnavailable, match="make a new pool"):
+        with pytest.raises(BrokenPool, match="make a new pool"):
             executor.submit(config)
+        assert executor.why_broken
         kept = done.result()
         assert kept is not None
         assert kept.verified

@@ -50,6 +50,7 @@ def test_without_workers_a_search_ends_soon_and_can_go_on(recording: Path, tmp_p
     dying = Dying()
     tuning = session(recording, tmp_path, dying)
     assert tuning.run() == 6
+    assert not tuning.is_pool_gone  # other launches may do better
     assert "worker 0 does not start any more; every trial that finished is kept" in tuning.error
     assert len(dying.submitted) < 12
     assert tuning.error.endswith(f", go on with --resume --results-dir {tmp_path}")
