@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import re
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster_parts import CPU, PROGRAM, mneme, mpi
+from cluster_parts import CPU, PROGRAM, mneme, mpi, wait_for_client
 from mneme.session.result_store import read_trials
 from native_parts import needs_native
 from slurm_node import slurm_node, wait_for_jobs, why_not
@@ -95,9 +96,12 @@ def test_jobs_that_mneme_submits(folder: Path, slurm: dict[str, str]) -> None:
 
 
 def test_a_job_with_a_dask_cluster(folder: Path, slurm: dict[str, str]) -> None:
-    (folder / "tune.sbatch").write_text(block("dask scheduler --scheduler-file"))
+    (folder / "tune.sbatch").write_text(block("dask scheduler --port 0"))
     run(folder, slurm, "sbatch", "tune.sbatch")
     wait_for_jobs(slurm)
+    # This Slurm, without control groups, leaves the job's scheduler running.
+    with contextlib.suppress(OSError), wait_for_client(folder / "scheduler.json") as one:
+        one.shutdown()
     said = said_by_jobs(folder)
     assert "mneme: 4 trials" in said, said
 
