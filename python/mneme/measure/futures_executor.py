@@ -193,8 +193,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._spec = replace(self._spec, model=found.model, compile_workers=helpers)
         self._resize_batches(helpers)
         count_processes(self.nodes, (one.host for one in self.workers))
-        for place, why in self.left_out.items():
-            warnings.warn(f"{place} is left out: {why}", RuntimeWarning, stacklevel=2)
+        for told in found.warnings:
+            warnings.warn(told, RuntimeWarning, stacklevel=2)
         self._watch = self._watch or PoolWatch.of(
             self._pool, self._lose, lambda: set(self._addresses)
         )

@@ -61,8 +61,7 @@ class News:
         for host, count in Counter(known[at].host for at in sorted(newly)).items():
             who = "a process is" if count == 1 else f"{count} processes are"
             self._left_out.append(f"{host}: {who} gone: dead, or cut off from the network")
-        self._left_out += (f"{at} is left out: {why}" for at, why in found.left_out.items())
-        self._left_out += found.doubts
+        self._left_out += found.warnings
         for host, count in Counter(one.host for one in found.usable).items():
             more = "another process" if count == 1 else f"{count} more processes"
             self._joined.append(f"{more} of {host} joined and can measure")

@@ -16,7 +16,14 @@ from mneme.devices import DeviceLimits
 from mneme.errors import BackendUnavailable, InvalidArgument, MnemeError
 from mneme.measure.dask_questions import ANSWER_SECONDS, ask_workers, threads_of
 from mneme.measure.pool_task import BrokenPool
-from mneme.measure.remote_evaluation import LacksRecording, admit, examine, model_here
+from mneme.measure.remote_evaluation import (
+    LacksRecording,
+    admit,
+    examine,
+    model_here,
+    why_not_replayed,
+)
+from mneme.measure.sent_part import pack_part
 from mneme.measure.sent_recordings import Package, pack, send
 
 if TYPE_CHECKING:
@@ -48,6 +55,7 @@ _SECONDS = 60.0
 _BYTES_PER_SECOND = 50e6
 """How fast a host reads and hashes a recording at least."""
 _NAME_SECONDS = 5.0
+_REPLAY_SECONDS = 5 * ANSWER_SECONDS
 _CPU = "cpu"
 
 
@@ -84,9 +92,16 @@ class PoolProcesses:
     left_out: dict[str, str] = field(default_factory=dict)
     """Why a process cannot measure, by host or address."""
     doubts: list[str] = field(default_factory=list)
-    """What users are to be warned of beside these."""
+    """Further sentences to warn users."""
     package: Package | None = None
     """The recording, if it was sent."""
+    is_part_checked: bool = False
+    """Whether a process has replayed what was sent in part."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What users are to be warned of."""
+        return [f"{at} is left out: {why}" for at, why in self.left_out.items()] + self.doubts
 
     @property
     def usable(self) -> list[PoolProcess]:
@@ -357,11 +372,26 @@ def _sent(run: Callable[..., Any], asked: tuple[Any, ...], found: PoolProcesses)
     if found.package is not None:  # another process of this host may have got it
         with contextlib.suppress(LacksRecording):
             return run(*asked)
-    found.package = found.package or pack(spec.record_db, str(spec.record_id))
-    # Its end is one question, for which the host reads all of it.
-    seconds = ANSWER_SECONDS + found.package.bytes / _BYTES_PER_SECOND
-    send(found.package, spec.sender, functools.partial(run, seconds=seconds))
+    packed = (spec.record_db, str(spec.record_id))
+    found.package = found.package or pack_part(*packed) or pack(*packed)
+    _send(run, spec, found.package)
+    if found.package.is_part and not found.is_part_checked:
+        why = run(why_not_replayed, spec, seconds=_REPLAY_SECONDS)
+        found.is_part_checked = True
+        if why:
+            found.doubts.append(
+                "the launch is sent with all memory, because it does not replay without the memory "
+                f"to which no pointer leads: {why}"
+            )
+            found.package = pack(*packed)
+            _send(run, spec, found.package)
     return run(*asked)
+
+
+def _send(run: Callable[..., Any], spec: RemoteSpec, package: Package) -> None:
+    # Its end is one question, for which the host reads all of it.
+    seconds = ANSWER_SECONDS + package.bytes / _BYTES_PER_SECOND
+    send(package, spec.sender, functools.partial(run, seconds=seconds))
 
 
 def _run(

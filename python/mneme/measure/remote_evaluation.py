@@ -6,6 +6,7 @@ hangs ends that child, never the pool's process.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import fcntl
 import os
@@ -26,6 +27,7 @@ from mneme.measure.eval_future import results_of
 from mneme.measure.sent_errors import sends_errors
 from mneme.measure.sent_recordings import digest_of, find_sent, remove_sent, sent_name
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.recording.configured import configured
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
 
@@ -48,6 +50,7 @@ __all__ = [
     "hold",
     "model_here",
     "place_here",
+    "why_not_replayed",
 ]
 
 # A process that cannot measure waits this long, so that tasks come to others meanwhile.
@@ -187,6 +190,35 @@ def admit(sender: str) -> None:
     _this_process().admitted.add(sender)
 
 
+async def why_not_replayed(spec: RemoteSpec) -> str:
+    """Return why the launch does not replay here as recorded; empty if it does."""
+    return await asyncio.to_thread(_why_not_replayed, spec)
+
+
+def _why_not_replayed(spec: RemoteSpec) -> str:
+    process = _this_process()
+    try:
+        with process.lock:
+            device = spec.device or _claim_device(process)
+        file = _record_file(spec)
+        record = RecordedExecution.from_json(file)
+        config = configured(record, record.get(str(spec.record_id)))
+        with (
+            ScratchDirectory("logs") as logs,
+            AsyncReplayExecutor(
+                *(file, spec.record_id, 1, logs, 1, 0),
+                device=device,
+                timeout=spec.timeout,
+                tolerances=spec.tolerances,
+                compile_workers=0,
+            ) as executor,
+        ):
+            (result,) = results_of([executor.submit(config)])
+    except (MnemeError, OSError) as error:
+        return str(error)
+    return "" if result.verified else result.error or "the result is wrong"
+
+
 def end_search(sender: str) -> None:
     """Close what this process has opened for a search, and remove what was sent for it."""
     process = _this_process()
@@ -226,10 +258,10 @@ def _record_file(spec: RemoteSpec) -> str:
     is_there = Path(spec.record_db).is_file()
     if is_there and spec.digest in ("", digest_of(spec.record_db)):
         return spec.record_db
-    name = sent_name(spec.digest, spec.record_id)
-    sent = find_sent(spec.sender, name, spec.record_db) if spec.sender else None
-    if sent is not None:
-        return str(sent)
+    for is_part in (False, True) if spec.sender else ():
+        name = sent_name(spec.digest, spec.record_id, is_part=is_part)
+        if sent := find_sent(spec.sender, name, spec.record_db):
+            return str(sent)
     what = "is another recording" if is_there else "does not exist"
     raise LacksRecording(f"{os.uname().nodename}: '{spec.record_db}' {what} there")
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument, IoFailed
-from mneme.files.scratch import hold, remove_left
+from mneme.files.scratch import ScratchDirectory, hold, remove_left
 from mneme.recording.recorded_execution import RecordedExecution
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ _PIECE_BYTES = 8 << 20
 _SNAPSHOT = ".mneme"
 # Where a node keeps the files; those of a launch are links to them.
 _SHARED = "files"
+# What a launch that is sent in part is called there, after the launch.
+_PART = "-part"
 # By search: a descriptor that keeps other processes from removing what this one uses.
 _held: dict[str, int] = {}
 
@@ -73,6 +75,14 @@ class Package:
     files: dict[str, SentFile]
     """By name; the record file is the last."""
 
+    scratch: ScratchDirectory | None = None
+    """What is removed with this; None: the files are the recording's own."""
+
+    @property
+    def is_part(self) -> bool:
+        """Whether memory is left out to which no pointer leads."""
+        return self.name.endswith(_PART)
+
     @property
     def bytes(self) -> int:
         """The size of what is sent."""
@@ -88,9 +98,9 @@ def digest_of(file: str | Path) -> str:
     return _digest_of_parts(Path(file), ((0, Path(file).stat().st_size),))
 
 
-def sent_name(digest: str, record_id: str | None) -> str:
+def sent_name(digest: str, record_id: str | None, *, is_part: bool = False) -> str:
     """Return what a launch is called on nodes: other launches of its kernel need other bytes."""
-    return f"{digest}-{record_id}"
+    return f"{digest}-{record_id}{_PART if is_part else ''}"
 
 
 def _digest_of_parts(file: Path, ranges: Iterable[tuple[int, int]]) -> str:
@@ -134,7 +144,7 @@ def _sent_file(file: Path, parts: list[tuple[int, int]] | None) -> SentFile:
     """Return what is sent of a file: the parts, or all."""
     status = file.stat()
     ranges = ((0, status.st_size),) if parts is None else _joined(parts)
-    version = f"{status.st_size} {status.st_mtime_ns} {file}"
+    version = f"{status.st_size} {status.st_mtime_ns} {file.resolve()}"
     key = hashlib.blake2b(version.encode(), digest_size=16).hexdigest()
     digest = _digest_of_parts(file, ranges)
     return SentFile(size=status.st_size, ranges=ranges, digest=digest, key=key)
@@ -294,6 +304,7 @@ def _finish(sender: str, name: str, files: dict[str, SentFile]) -> None:
         os.link(path, partial / Path(file).name)
         known.write_text(json.dumps(_joined([*_known(sender, one), *one.ranges])))
     partial.rename(directory / name)
+    shutil.rmtree(directory / f"{name}{_PART}", ignore_errors=True)  # it did not replay
 
 
 def remove_sent(sender: str) -> None:
