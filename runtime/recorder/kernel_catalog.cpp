@@ -235,7 +235,7 @@ bool refersTo(const KernelInfo& info, std::span<const char* const> names) {
 }
 
 bool setsConditions(const KernelInfo& info, std::span<const char* const> setters) {
-  if (info.blob->image && info.blob->imageForm != "cubin" && info.blob->imageForm != "ptx")
+  if (info.blob->image && !info.blob->isCodeRead)
     return true;
   return refersTo(info, setters) || unrecordedReads(info, {}).contains(read_words::kConditions);
 }

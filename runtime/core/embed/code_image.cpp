@@ -91,11 +91,13 @@ KernelBlob withoutIr(const CodeImage& image, const DeviceCode& code, const std::
     blob.globals.push_back({.name = variable.name,
                             .sizeBytes = variable.sizeBytes,
                             .isConstant = variable.isConstant});
-  if (const DeviceKernel* found = code.find(kernel)) {
+  const DeviceKernel* const found = code.find(kernel);
+  if (found) {
     blob.sharedBytes = found->staticSharedBytes.value_or(0);
     blob.maxThreads = found->maxThreads;
   }
-  blob.metadataJson = metadataOf(code.find(kernel));
+  blob.isCodeRead = found != nullptr;
+  blob.metadataJson = metadataOf(found);
   blob.image = image.bytes;
   blob.imageForm = image.form;
   return blob;

@@ -35,6 +35,8 @@ TEST_CASE("parameters without IR lie where the driver says") {
   const DeviceCode stamps = {.kernels = {{.name = "_Z1kPfi", .unrecordedReads = {"clocks"}}}};
   CHECK(withoutIr(image, stamps, "_Z1kPfi", {}).metadataJson ==
         R"({"options":{"unrecorded_reads":["clocks"]}})");
+  CHECK(withoutIr(image, stamps, "_Z1kPfi", {}).isCodeRead);
+  CHECK(!blob.isCodeRead); // so nobody knows what it reads
   REQUIRE(blob.args.size() == 4);
   CHECK(blob.args[0].kind == ArgKind::Unknown);
   CHECK(blob.args[1].kind == ArgKind::Integer);
