@@ -45,7 +45,7 @@ def test_a_kept_graph_replays_as_a_whole(tmp_path: Path) -> None:
     assert "verified: exact" in done.stderr
 
 
-def check_conditions(said: str, directory: Path) -> None:
+def check_conditions(said: str, directory: Path, pipeline: str) -> None:
     """What comes before and behind what has to stay in the graph is recorded, all else is named."""
     assert "a graph was launched whose kernels are not recorded" not in said
     for kernel in ("inside(int*, int)", "deeper(int*, int)"):
@@ -55,7 +55,7 @@ def check_conditions(said: str, directory: Path) -> None:
     # Both of the first graph, the first and the last of the second, and one without a graph.
     assert graph_cases.recorded_launches(directory) == Counter({(graph_cases.STEP, 8, 128): 5})
     assert graph_cases.launch_counts(directory) == {graph_cases.STEP: 11}
-    replayed = support.replay_all(directory, device=support.DEVICE)
+    replayed = support.replay_all(directory, pipeline, device=support.DEVICE)
     assert {one.result_class for one in replayed} == {"exact"}
 
 
@@ -65,7 +65,7 @@ CONDITIONS = PROGRAM.with_name("graph_conditions")
 @pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has no conditional nodes")
 def test_kernels_beside_conditional_nodes_are_recorded(tmp_path: Path) -> None:
     said = record("", tmp_path, *graph_cases.EVERYTHING, program=CONDITIONS)
-    check_conditions(said, tmp_path)
+    check_conditions(said, tmp_path, "default<O2>")
 
 
 @pytest.mark.skipif(
@@ -76,7 +76,7 @@ def test_kernels_of_nvcc_beside_conditional_nodes_are_recorded(tmp_path: Path) -
     apps = SOURCES / "tests" / "apps" / "gpu_record"
     support.compile_by_nvcc(apps / "graph_conditions.cu", program)
     said = record("", tmp_path / "db", *graph_cases.EVERYTHING, program=program)
-    check_conditions(said, tmp_path / "db")
+    check_conditions(said, tmp_path / "db", "")  # which has no IR
 
 
 @pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has no conditional nodes")
@@ -97,7 +97,7 @@ def test_memory_of_graphs_in_a_program_of_nvcc(tmp_path: Path) -> None:
     assert "allocates or frees memory" not in said
     counts = graph_cases.launch_counts(tmp_path / "db")
     assert set(counts) == {graph_cases.FILL, graph_cases.ADD}, said
-    replayed = support.replay_all(tmp_path / "db", device=support.DEVICE)
+    replayed = support.replay_all(tmp_path / "db", "", device=support.DEVICE)  # which has no IR
     assert {one.result_class for one in replayed} == {"exact"}
 
 
