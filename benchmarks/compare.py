@@ -180,6 +180,8 @@ def measured(
         "gpu_busy": statistics.mean(busy) if busy else None,
         "summary": found["summary"],
     }
+    told = ("kernels", "kernels_10_to_500_us", "pipelines", "rounds", "seconds", "gpu_busy")
+    print(json.dumps({key: total[key] for key in told}), flush=True)  # should the next be cut off
     return rows(found), total
 
 
@@ -205,7 +207,6 @@ def main() -> None:
     _, restored = measured(records, device, "--always-restore")
     lines, total = measured(records, device)
     print(json.dumps(total["summary"], indent=1))
-    print(f"{total['kernels_10_to_500_us']} of {total['kernels']} kernels take 10 to 500 us")
     show_shares({"before": before, "restored": restored, "now": total})
     if options.html:
         measured(records, device, "--html", options.html)
