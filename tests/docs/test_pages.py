@@ -64,9 +64,11 @@ OTHER_OPTIONS = {"--", "--verbosity", "--version"} | {
     "--apply-controls",  # of ptxas
     "--flag",
     "--kokkos-tools-libs",
+    "--microseconds",  # of benchmarks/corpus/build.py
     "--no-flag",
     "--name",
     "--ptxas-path",
+    "--size",  # of benchmarks/corpus/build.py
 }
 COMMANDS = [block for block in BLOCKS if block.language in ("bash", "console")]
 

@@ -38,9 +38,18 @@ HIP_SOURCES = [
 _STEP = "step(Fields const&, int, int, int, int, int, float)"
 _PHYSICS = "columnPhysics(float*, float const*, int, float)"
 # "function: variable" of all that is set to zero.
+_REALS = ("float", "double")
 ZEROED = {
     # One array is read one element past the loop that fills it, others are set in branches.
     "benchmarks/programs/column_physics.cu": {f"{_STEP}: speed", f"{_STEP}: flux"},
+    # Matrices that are set by rows, or below the diagonal.
+    "benchmarks/programs/dense_kernels.cu": {
+        *(
+            f"void solveSmall<{real}, 8>({real}*, {real} const*, {real} const*, long): m"
+            for real in _REALS
+        ),
+        *(f"void choleskySmall<{real}>({real}*, {real} const*, long): m" for real in _REALS),
+    },
     "benchmarks/programs/unset_locals.cu": {
         f"{_PHYSICS}: {name}" for name in ("cloud", "flux", "melt")
     },
@@ -63,6 +72,10 @@ ZEROED_FOR_AMD = {"benchmarks/programs/column_physics.cu": {f"{_STEP}: q"}}
 # All functions whose code is another.
 DIFFERENT = {
     "benchmarks/programs/column_physics.cu": {"_Z10columnStep6Fieldsiiif"},
+    "benchmarks/programs/dense_kernels.cu": {
+        "_Z13choleskySmallIfEvPT_PKS0_l",
+        "_Z13choleskySmallIdEvPT_PKS0_l",
+    },
     "benchmarks/programs/unset_locals.cu": {"_Z13columnPhysicsPfPKfif"},
     "tests/apps/api/local_memory.cu": {"_Z11sortLocallyPKiPii", "_Z5areasPf"},
     "tests/python/unset_kernels.cu": {

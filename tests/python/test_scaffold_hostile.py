@@ -105,6 +105,7 @@ def additions(text: str) -> dict[str, Any]:
             "llvm_major": "22",
             "written": 8,
             "passes": text,
+            "has_run": False,
             "opt_options": [text],
             "llc_options": [text],
             "ptxas_options": [],
