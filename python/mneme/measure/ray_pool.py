@@ -16,6 +16,7 @@ from mneme.measure.remote_evaluation import place_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
+    from types import ModuleType
 
 __all__ = ["RayPool", "ray_pool"]
 
@@ -148,6 +149,17 @@ class RayPool(Executor):
             future.set_exception(BrokenExecutor(f"{broken} ({reason})"))
 
 
+def _connected(ray: ModuleType, on: str) -> object:
+    """Connect; once more if Ray could not start the server that it has for each client."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the error says the same
+        try:
+            return ray.init(on, log_to_driver=False, logging_level="ERROR")
+        except ConnectionAbortedError:
+            ray.shutdown()
+            return ray.init(on, log_to_driver=False, logging_level="ERROR")
+
+
 @contextlib.contextmanager
 def ray_pool(
     on: str, *, device: str | None, report: Callable[[str], None] = lambda _: None
@@ -173,9 +185,7 @@ def ray_pool(
         # Ray itself waits for half a minute before it says that nothing listens.
         place = urlsplit(on)
         socket.create_connection((place.hostname or "", place.port or _PORT), _SECONDS).close()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the error says the same
-            context = module.init(on, log_to_driver=False, logging_level="ERROR")
+        context = _connected(module, on)
     except Exception as error:  # of many kinds: nobody answers, another Ray, another Python
         # A server's error ends with its reason, after the traceback.
         reason = (str(error).strip() or type(error).__name__).splitlines()[-1].strip()
