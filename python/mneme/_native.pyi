@@ -243,6 +243,9 @@ def cache_directory() -> str:
 def content_hash(content: bytes) -> str:
     """Return the hash of stored content, 32 hexadecimal digits."""
 
+def short_hash(content: bytes) -> int:
+    """Return the hash of 64 bits with which tables and headers of files are checked."""
+
 _CodeTarget = tuple[str, list[tuple[str, int]]]
 """What code is made for: "sm_90"; names and addresses of the globals that are compiled in."""
 

@@ -22,18 +22,6 @@ _KINDS = ("allocation", "managed", "host_pinned", "global")
 _CHUNK_BYTES = 64 << 10
 _VERSION, _HEADER_BYTES = 2, 64
 _ZERO, _BASE = 0, 1
-# From so many bytes on, the lower half of a hash of 128 bits is the hash of 64 bits. A reference
-# that nothing uses makes small tables that long.
-_LONG_BYTES = 241
-_FILLER = "-" * _LONG_BYTES
-
-_WORD = (1 << 64) - 1
-_PRIME = 0x9E3779B185EBCA87
-_AVALANCHE = 0x165667919E3779F9
-_SECRET = bytes.fromhex(
-    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f"
-    "cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
-)
 
 
 def write_partial(target: Path, whole: Path, zero: Collection[int]) -> Snapshot:
@@ -52,8 +40,7 @@ def write_partial(target: Path, whole: Path, zero: Collection[int]) -> Snapshot:
 
     source = _native.Snapshot(str(whole))
     table = _table_of(source, whole.name, zero)
-    checksum = int(_native.content_hash(table)[-16:], 16)
-    target.write_bytes(_header_of(len(table), checksum) + table)
+    target.write_bytes(_header_of(table) + table)
     result = _native.Snapshot(str(target))
     if result.regions() != source.regions() or result.args() != source.args():
         raise ArtifactCorrupt(f"'{whole}' cannot be written in parts")
@@ -62,7 +49,7 @@ def write_partial(target: Path, whole: Path, zero: Collection[int]) -> Snapshot:
 
 def _table_of(source: Snapshot, name: str, zero: Collection[int]) -> bytes:
     regions, args = source.regions(), source.args()
-    parts = [struct.pack("<I", 2), _text(name), _text(_FILLER), struct.pack("<I", len(regions))]
+    parts = [struct.pack("<I", 1), _text(name), struct.pack("<I", len(regions))]
     for index, one in enumerate(regions):
         parts += [_region(one), struct.pack("<II", *((0, 0) if index in zero else (1, index)))]
     for index, one in enumerate(regions):
@@ -99,7 +86,10 @@ def _varint(value: int) -> bytes:
     return bytes([*found, value])
 
 
-def _header_of(size: int, checksum: int) -> bytes:
+def _header_of(table: bytes) -> bytes:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    size, checksum = len(table), _native.short_hash(table)
     front = struct.pack(
         "<8sIIQQQQQ",
         b"MNEMESNP",
@@ -111,18 +101,4 @@ def _header_of(size: int, checksum: int) -> bytes:
         checksum,
         _HEADER_BYTES + size,
     )
-    return front + struct.pack("<Q", _xxh3_of_header(front))
-
-
-def _xxh3_of_header(front: bytes) -> int:
-    """Return the XXH3 hash of 33 to 64 bytes."""
-    size = len(front)
-    found = size * _PRIME
-    for at, key in ((0, 0), (size - 16, 16), (16, 32), (size - 32, 48)):
-        low, high = struct.unpack_from("<QQ", front, at)
-        first, second = struct.unpack_from("<QQ", _SECRET, key)
-        product = (low ^ first) * (high ^ second)
-        found += (product & _WORD) ^ product >> 64
-    found &= _WORD
-    found = (found ^ found >> 37) * _AVALANCHE & _WORD
-    return found ^ found >> 32
+    return front + struct.pack("<Q", _native.short_hash(front))
