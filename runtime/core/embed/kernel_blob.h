@@ -67,9 +67,8 @@ struct KernelBlob {
   std::vector<std::byte> bitcode; ///< decompressed LLVM bitcode
   /// Without IR: the code as the program gave it to its driver, and what that is (code_image.h).
   std::shared_ptr<const std::vector<std::byte>> image;
-  std::string imageForm; ///< empty: there is IR
-  bool isCodeRead =
-      false; ///< without IR: the kernel was found in the code, so what it reads is known
+  std::string imageForm;   ///< empty: there is IR
+  bool isCodeRead = false; ///< the kernel was found in it, so what it reads is known
 
   /// A name to read: the demangled one; where that is very long, the place of the body if known, as
   /// "heat.cpp:24".
