@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/compiler/assembler/remembering.h"
+#include "runtime/compiler/service/configuration.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
 #include "runtime/core/embed/jit_options.h"
@@ -36,8 +37,8 @@ bool needsIr(const std::string& key, const std::string& form) {
                            "specialized_args"}) // without what they belong to
     if (key == idle)
       return false;
-  const bool isForAssembler =
-      key == "max_registers" || key == "codegen_opt" || key == "assembler_options";
+  const bool isForAssembler = key == "max_registers" || key == "codegen_opt" ||
+                              key == "assembler_options" || key == "set_launch_bounds";
   return key != "llvm" && (form != "ptx" || !isForAssembler);
 }
 
@@ -119,6 +120,19 @@ nlohmann::json assemble(std::vector<std::byte>& image, const artifact::KernelRec
           {"assembler", assembler->version().name}};
 }
 
+/// What of a configuration PTX can say itself. \throws Error{InvalidArgument} for bounds that the
+/// block does not keep
+embed::PtxLimits limitsOf(const Configuration& configuration) {
+  embed::PtxLimits limits{.registers = configuration.maxRegisters};
+  if (!configuration.setLaunchBounds)
+    return limits;
+  const compile::LaunchBounds bounds = compile::launchBoundsOf(
+      configuration, {configuration.block.x, configuration.block.y, configuration.block.z});
+  limits.maxThreads = bounds.maxThreads;
+  limits.minBlocks = bounds.minBlocksPerSm;
+  return limits;
+}
+
 } // namespace
 
 void checkRunsOn(const artifact::KernelRecord& record, const device::Description& device) {
@@ -138,14 +152,15 @@ void checkRunsOn(const artifact::KernelRecord& record, const device::Description
 
 void requireIr(const artifact::KernelRecord& record, const std::string& wanted) {
   if (!hasIr(record))
-    throw Error(ErrorCode::Unsupported,
-                kernelOf(record) +
-                    ": it can be replayed with another grid, block or size of dynamic shared "
-                    "memory" +
-                    (record.codeForm == "ptx"
-                         ? ", with a limit of registers and options and levels of ptxas"
-                         : "") +
-                    ", but not with " + wanted);
+    throw Error(
+        ErrorCode::Unsupported,
+        kernelOf(record) +
+            ": it can be replayed with another grid, block or size of dynamic shared "
+            "memory" +
+            (record.codeForm == "ptx"
+                 ? ", with a limit of registers, launch bounds, and options and levels of ptxas"
+                 : "") +
+            ", but not with " + wanted);
 }
 
 std::optional<OwnCode> ownCode(const artifact::KernelRecord& record,
@@ -181,10 +196,9 @@ compile::Result recordedBuild(const OwnCode& code, const device::Description& de
   if (const std::string wanted = wantedCode(code.record, configuration, options); !wanted.empty())
     requireIr(code.record, wanted);
   compile::Result result;
-  result.image = configuration.maxRegisters == 0
-                     ? code.image
-                     : embed::withRegisterLimit(code.image, code.record.kernelName,
-                                                configuration.maxRegisters);
+  const embed::PtxLimits limits = limitsOf(configuration);
+  result.image =
+      limits.isAny() ? embed::withLimits(code.image, code.record.kernelName, limits) : code.image;
   nlohmann::json statistics;
   if (configuration.codegenOpt != Configuration().codegenOpt ||
       !configuration.assemblerOptions.empty())

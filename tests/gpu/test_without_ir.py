@@ -97,14 +97,18 @@ def test_tune_searches_launches(recorded: tuple[str, Path, Path], tmp_path: Path
     assert all(json.loads(one)["status"] == "verified" for one in trials)
 
 
-def test_ptx_takes_a_limit_of_registers(recorded: tuple[str, Path, Path]) -> None:
+def test_ptx_takes_limits_and_what_ptxas_takes(recorded: tuple[str, Path, Path]) -> None:
     form, _, recording = recorded
     record, record_id = next(support.launches(recording))
     done = support.replay(record, record_id, "--max-registers", "32")
     if form == "ptx":
         assert done.result["result_class"] == "exact", done.stderr
         assert 0 < done.result["reg_usage"] <= 32
-        for words in (("--codegen-opt", "0"), ("--ptxas=-dlcm=cg", "--ptxas=--fmad=true")):
+        bounds = ("-slb", "--max-threads", "128", "--min-blocks-per-sm", "4")
+        for words in (
+            *(("--codegen-opt", "0"), ("--ptxas=-dlcm=cg", "--ptxas=--fmad=true")),
+            *(bounds, (*bounds, "--codegen-opt", "2")),
+        ):
             done = support.replay(record, record_id, *words)
             assert done.result["result_class"] == "exact", done.stderr
     else:

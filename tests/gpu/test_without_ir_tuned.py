@@ -196,6 +196,15 @@ def test_ptx_gets_a_limit_of_registers(loader: Path, tmp_path: Path) -> None:
     ], done.stderr
 
 
+def test_ptx_gets_launch_bounds(loader: Path, tmp_path: Path) -> None:
+    image = _recorded(tmp_path, loader, WITHOUT_VARIABLE, "ptx", "plain")
+    how = {"set_launch_bounds": True, "max_threads": 64, "min_blocks_per_sm": 8}
+    done = _run(_tuned(tmp_path, tmp_path / "db", rule="exact", **how), loader, image, "plain")
+    assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
+    # The other launch keeps its block of 128 threads, and so its code.
+    assert _traced(done.stderr) == TUNED, done.stderr
+
+
 def test_ptx_runs_as_ptxas_made_it_by_its_levels_and_options(loader: Path, tmp_path: Path) -> None:
     image = _recorded(tmp_path, loader, WITHOUT_VARIABLE, "ptx", "plain")
     how = {"codegen_opt": 1, "assembler_options": "--fmad=false", "max_registers": 24}

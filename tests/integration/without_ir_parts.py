@@ -51,6 +51,7 @@ def write_tuned(
         cubin = code.assembled(arch, json.dumps(config.to_dict()))
     variant = replace(
         make_variant(config, match_of(facts, arch=arch)),
+        tuned_max_threads=config.max_threads if config.set_launch_bounds else -1,
         cubin=cubin,
         guards=("Arch",),
         launch=LaunchOverride(rule=rule, grid=grid, block=block) if rule else None,

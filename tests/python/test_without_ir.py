@@ -57,15 +57,37 @@ def test_configurations_with_other_code_are_refused(tmp_path: Path, form: str, t
 def test_ptx_takes_what_ptxas_takes(tmp_path: Path) -> None:
     record = _record(tmp_path, "ptx")
     _configured(record, max_registers=32, codegen_opt=1, assembler_options="--fmad=false")
-    with pytest.raises(Unsupported, match="limit of registers and options of ptxas can be changed"):
+    with pytest.raises(
+        Unsupported, match="limit of registers, launch bounds and options of ptxas can"
+    ):
         _configured(record, passes="default<O1>")
     options, told = with_code_as_it_is(TuneOptions(), record)
-    assert "only grid, block, limits of registers and what ptxas takes are searched" in told
+    assert (
+        "only grid, block, limits of registers, launch bounds and what ptxas takes are searched"
+        in told
+    )
     assert told.endswith("writes what was found for production runs")
     assert (options.codegen_opt_range, options.fixed_codegen_opt) == ("1:3", None)
     assert (options.max_registers_range, options.fixed_max_registers) == ("32:128:32", None)
     options, _ = with_code_as_it_is(TuneOptions(max_registers_range="16:32:16"), record)
     assert options.max_registers_range == "16:32:16"
+
+
+def test_ptx_takes_launch_bounds(tmp_path: Path) -> None:
+    record = _record(tmp_path, "ptx")
+    _configured(record, set_launch_bounds=True, max_threads=256, min_blocks_per_sm=2)
+    options, _ = with_code_as_it_is(TuneOptions(), record)
+    assert options.space_preset == "launch"
+    assert options.launch_bounds_space is None  # the preset's: on and off
+    assert options.fixed_min_blocks_per_sm is options.min_blocks_per_sm_range is None
+    for given in (
+        TuneOptions(launch_bounds_space="off"),
+        TuneOptions(fixed_min_blocks_per_sm=3, max_threads_range="64:128:64"),
+    ):
+        kept, _ = with_code_as_it_is(given, record)
+        assert kept.launch_bounds_space == given.launch_bounds_space
+        assert kept.fixed_min_blocks_per_sm == given.fixed_min_blocks_per_sm
+        assert kept.max_threads_range == given.max_threads_range
 
 
 def test_searches_change_launches_only(tmp_path: Path) -> None:
@@ -109,7 +131,9 @@ def test_searches_of_tritons_ir_write_no_tuned_kernels(tmp_path: Path) -> None:
 def test_searches_of_tritons_ptx_are_those_of_ptx(tmp_path: Path) -> None:
     record = _of_triton(tmp_path)
     options, told = with_code_as_it_is(TuneOptions(llvm=("ptx",)), record)
-    assert told.startswith("only limits of registers and what ptxas takes are searched; no file of")
+    assert told.startswith(
+        "only limits of registers, launch bounds and what ptxas takes are searched; no file of"
+    )
     assert (options.fixed_passes, options.codegen_opt_range) == ("default<O3>", "1:3")
     with pytest.raises(InvalidArgument, match="has nothing to search"):
         with_code_as_it_is(TuneOptions(llvm=("recorded",)), record)
@@ -174,6 +198,27 @@ def _found_of_ptx(folder: Path, **changes: Any) -> None:
         **changes,
     )
     (folder / "best.json").write_text(json.dumps(result))
+
+
+def test_launch_bounds_of_ptx_are_deployed_as_they_were_measured(tmp_path: Path) -> None:
+    found = {"block": OTHER_BLOCK, "grid": OTHER_GRID, "set_launch_bounds": True}
+    for given, most in ((512, 512), (0, OTHER_BLOCK.volume)):
+        chosen = config(**found, max_threads=given, min_blocks_per_sm=2)
+        told = facts(code_form="ptx", args=[], members=[], values=[])
+        (tmp_path / "best.json").write_text(json.dumps(best(facts=told, config=chosen)))
+        plan = plan_deployment([tmp_path], DeployOptions(use_launch=True))
+        assert not plan.deployed[0].note
+        write_deployment(plan, tmp_path / "tuned.json")
+        (entry,) = json.loads((tmp_path / "tuned.json").read_text()).values()
+        (variant,) = entry["Mneme"]["Variants"]
+        assert (variant["TunedMaxThreads"], variant["MinBlocksPerSM"]) == (most, 2)
+        ((kernel,),) = (read_tuned_file(tmp_path / "tuned.json").values(),)
+        assert kernel.variants[0].to_json() == variant
+    del found["set_launch_bounds"]
+    chosen = config(**found, max_threads=512, min_blocks_per_sm=2)
+    (tmp_path / "best.json").write_text(json.dumps(best(facts=told, config=chosen)))
+    (one,) = plan_deployment([tmp_path], DeployOptions(use_launch=True)).deployed
+    assert "TunedMaxThreads" not in one.variant.to_json()
 
 
 @needs_native

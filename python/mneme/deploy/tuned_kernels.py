@@ -253,6 +253,8 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
         code_hash="" if form else str(facts.get("code_hash", "")),
         code_form=form,
     )
+    if form:
+        variant = _as_measured(variant, choice.config)
     # Other dimensions were shown to be right for this code only, and code without IR is known by
     # its content alone.
     is_bound = "static-hash" in options.guards or variant.launch is not None or bool(form)
@@ -265,7 +267,7 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
         directory=result.directory,
         variant=variant,
         compile_seconds=choice.compile_seconds,
-        note=note or _bounds_note(choice.config),
+        note=note or ("" if form else _bounds_note(choice.config)),
         place=str(facts.get("place", "")),
         label=str(facts.get("label", "")).rpartition("/")[2],
     )
@@ -353,6 +355,12 @@ def _machine_code(result: TuningResult, choice: Choice) -> tuple[bytes, str]:
     if choice.image_hash and _native.content_hash(code) != choice.image_hash:
         return b"", f"{about}: ptxas here makes other code than the one that was measured"
     return code, ""
+
+
+def _as_measured(variant: TunedVariant, config: ExperimentConfiguration) -> TunedVariant:
+    """Return a variant without IR, with launch bounds as a replay had them."""
+    most = config.max_threads or config.block.volume
+    return replace(variant, tuned_max_threads=most if config.set_launch_bounds else -1)
 
 
 def _bounds_note(config: ExperimentConfiguration) -> str:

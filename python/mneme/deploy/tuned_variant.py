@@ -374,8 +374,12 @@ class TunedVariant(FixedCodeKnobs):
     def _code_json(self) -> dict[str, Any]:
         """Return how the kernel is compiled, as in the file."""
         if self.code_form:
+            has_bounds = self.launch_bounds and self.tuned_max_threads > 0
             told = {
                 "MaxRegisters": self.max_registers or None,
+                # Without a number, the code keeps the bounds that it says.
+                "TunedMaxThreads": self.tuned_max_threads if has_bounds else None,
+                "MinBlocksPerSM": self.min_blocks_per_sm if has_bounds else None,
                 "CodeGenOptLevel": self.codegen_opt_level if self.cubin else None,
                 "AssemblerOptions": self.assembler_options or None,
                 "Cubin": self.cubin.hex() or None,

@@ -23,11 +23,11 @@ __all__ = ["idle_records", "takes_other_code", "told_of_bare_code", "why_nothing
 
 # As hasHandles() of runtime/jit/loaded/loaded_engine.cpp.
 _HANDLES: Final = re.compile(rb"\.(?:tex|sampler|surf)ref")
-_OF_PTX = "limits of registers and what ptxas takes"
+_OF_PTX = "limits of registers, launch bounds and what ptxas takes"
 
-_NEEDS_IR = (
-    "pipelines, constants and launch bounds need a build with add_mneme() or the compiler wrappers"
-)
+_BUILD = "need a build with add_mneme() or the compiler wrappers"
+_NEEDS_IR = f"pipelines, constants and launch bounds {_BUILD}"
+_PTX_NEEDS_IR = f"pipelines and constants {_BUILD}"
 
 
 def idle_records(
@@ -83,16 +83,17 @@ def why_nothing_to_search(target: Target) -> str:
 
 def told_of_bare_code(targets: Iterable[Target]) -> list[str]:
     """Return what is searched of kernels without IR, one sentence for each kind of code."""
-    names: dict[tuple[str, str], dict[str, None]] = {}
+    names: dict[tuple[str, str, str], dict[str, None]] = {}
     for target in targets:
         if target.record.code_form and not why_nothing_to_search(target):
             has_other = takes_other_code(target.record)
             searched = f"grid, block, {_OF_PTX}" if has_other else "grid and block"
-            found = names.setdefault((searched, _form(target.record)), {})
+            needs = _PTX_NEEDS_IR if has_other else _NEEDS_IR
+            found = names.setdefault((searched, _form(target.record), needs), {})
             found[qualified_name(target.record.demangled_name)] = None
     return [
-        f"{', '.join(found)}: only {searched} are searched, because the code is {form}; {_NEEDS_IR}"
-        for (searched, form), found in names.items()
+        f"{', '.join(found)}: only {searched} are searched, because the code is {form}; {needs}"
+        for (searched, form, needs), found in names.items()
     ]
 
 

@@ -262,6 +262,7 @@ class Searches:
             specialized_args=(has_ir and ",".join(target.fixed_args or ())) or None,
             fixed_max_registers=0 if keeps_code else None,
             fixed_codegen_opt=3 if keeps_code else None,
+            launch_bounds_space="off" if keeps_code else None,
             pass_plugins=self._options.pass_plugins if has_ir else (),
             plugin_passes=self._options.plugin_passes if has_ir else (),
             launch_dim="auto" if target.may_change_launch else "none",

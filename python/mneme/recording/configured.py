@@ -22,7 +22,9 @@ _NOT_CODE: Final = frozenset(
     )
 )
 # What ptxas takes.
-_OF_PTX: Final = frozenset(("max_registers", "codegen_opt", "assembler_options"))
+_OF_PTX: Final = frozenset(
+    ("max_registers", "codegen_opt", "assembler_options", "set_launch_bounds")
+)
 
 
 def recorded_configuration(instance: KernelInstance) -> ExperimentConfiguration:

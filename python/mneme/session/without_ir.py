@@ -22,6 +22,8 @@ _LEVELS: Final = "1:3"
 _ABOUT_PTX: Final = (
     *("fixed_max_registers", "max_registers_range", "codegen_opt_range", "fixed_codegen_opt"),
     *("assembler_options", "assembler_choices", "llvm"),
+    *("launch_bounds_space", "min_blocks_per_sm_range", "fixed_min_blocks_per_sm"),
+    "max_threads_range",
 )
 # Options that ask for other code.
 _ABOUT_CODE: Final = (
@@ -92,9 +94,13 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
     }
     searched = "grid and block"
     if is_ptx:
-        of_code = "limits of registers and what ptxas takes"
+        of_code = "limits of registers, launch bounds and what ptxas takes"
         searched = of_code if record.producer else f"grid, block, {of_code}"
-        del unchanged["fixed_max_registers"], unchanged["fixed_codegen_opt"]
+        for name in (
+            *("fixed_max_registers", "fixed_codegen_opt"),
+            *("launch_bounds_space", "fixed_min_blocks_per_sm"),
+        ):
+            del unchanged[name]
         if options.fixed_codegen_opt is None and options.codegen_opt_range is None:
             unchanged["codegen_opt_range"] = _LEVELS
         if options.fixed_max_registers is None and options.max_registers_range is None:
@@ -106,6 +112,6 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
         )
     return replace(options, **unchanged), (
         f"only {searched} are searched: the code is {form_text(form)} without IR, "
-        "so pipelines, constants and launch bounds stay as they are; 'mneme deploy --launch' "
-        "writes what was found for production runs"
+        f"so pipelines{' and constants' if is_ptx else ', constants and launch bounds'} stay as "
+        "they are; 'mneme deploy --launch' writes what was found for production runs"
     )

@@ -11,18 +11,6 @@
 namespace mneme::compile {
 namespace {
 
-void setLaunchBounds(Request& request, const Knobs& knobs, const mneme_dim3& block) {
-  const uint64_t threads = uint64_t(block.x) * block.y * block.z;
-  if (knobs.maxThreads != 0 && knobs.maxThreads < threads)
-    throw Error(ErrorCode::InvalidArgument,
-                "the launch bounds allow " + std::to_string(knobs.maxThreads) +
-                    " threads but the block has " + std::to_string(threads) +
-                    "; raise max_threads or shrink the block");
-  request.setLaunchBounds = true;
-  request.maxThreads = knobs.maxThreads != 0 ? knobs.maxThreads : static_cast<uint32_t>(threads);
-  request.minBlocksPerSm = knobs.minBlocksPerSm;
-}
-
 /// `list` is what the user gave.
 ArgPath pathOf(std::string_view text, const std::string& list, const std::vector<KernelArg>& args) {
   const size_t name = text.find('.');
@@ -65,6 +53,17 @@ std::vector<ArgPath> constantArgs(const Knobs& knobs, const std::vector<KernelAr
   return paths;
 }
 
+LaunchBounds launchBoundsOf(const Knobs& knobs, const mneme_dim3& block) {
+  const uint64_t threads = uint64_t(block.x) * block.y * block.z;
+  if (knobs.maxThreads != 0 && knobs.maxThreads < threads)
+    throw Error(ErrorCode::InvalidArgument,
+                "the launch bounds allow " + std::to_string(knobs.maxThreads) +
+                    " threads but the block has " + std::to_string(threads) +
+                    "; raise max_threads or shrink the block");
+  return {knobs.maxThreads != 0 ? knobs.maxThreads : static_cast<uint32_t>(threads),
+          knobs.minBlocksPerSm};
+}
+
 Request toRequest(KernelSource source, const Knobs& knobs, const mneme_dim3& grid,
                   const mneme_dim3& block, std::string target) {
   Request request;
@@ -84,8 +83,12 @@ Request toRequest(KernelSource source, const Knobs& knobs, const mneme_dim3& gri
 #include "runtime/core/abi/knobs.def"
   request.plugins = passPluginsIn(knobs.passPlugins);
   request.compiler = knobs.llvm;
-  if (knobs.setLaunchBounds)
-    setLaunchBounds(request, knobs, block);
+  request.setLaunchBounds = knobs.setLaunchBounds;
+  if (knobs.setLaunchBounds) {
+    const LaunchBounds bounds = launchBoundsOf(knobs, block);
+    request.maxThreads = bounds.maxThreads;
+    request.minBlocksPerSm = bounds.minBlocksPerSm;
+  }
   request.specializeDims = knobs.specializeDims;
   if (knobs.specializeDims)
     setDims(request, grid, block);

@@ -32,6 +32,13 @@ struct KernelSource {
 /// `args`.
 std::vector<ArgPath> constantArgs(const Knobs& knobs, const std::vector<KernelArg>& args);
 
+struct LaunchBounds {
+  uint32_t maxThreads = 0, minBlocksPerSm = 0;
+};
+/// The bounds that the knobs ask for; without a number of theirs the threads of the block.
+/// \throws Error{InvalidArgument} if they allow fewer than the block has
+LaunchBounds launchBoundsOf(const Knobs& knobs, const mneme_dim3& block);
+
 /// What the compiler is asked for to make the code for launches of these dimensions.
 /// \throws Error{InvalidArgument} if launch bounds and block contradict each other.
 Request toRequest(KernelSource source, const Knobs& knobs, const mneme_dim3& grid,

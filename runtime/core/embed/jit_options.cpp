@@ -24,7 +24,8 @@ constexpr uint64_t kMostBytes = uint64_t{256} << 20; ///< of expanded code
 /// whether these count more than what the code says. Logs, a fallback and lines of source change no
 /// code.
 constexpr std::array kOfCode = {
-    kJitMaxRegisters, 1, kJitLevel, kJitTarget, 11, 14, 15, 16, 30, 31, 32, 33};
+    kJitMaxRegisters, 1, kJitLevel, kJitTarget, 11, 14, 15, 16, 30, kJitMinBlocks,
+    kJitMaxThreads,   33};
 
 std::string lineOf(const std::vector<JitOption>& options) {
   std::string text(kMark);
@@ -99,16 +100,13 @@ std::vector<JitOption> jitOptionsIn(std::string_view ptx) {
   return found;
 }
 
-void setJitLimit(std::string& ptx, uint32_t registers) {
+void setJitNumber(std::string& ptx, int number, uint32_t value) {
   std::vector<JitOption> options = jitOptionsIn(ptx);
-  bool hasLimit = false;
-  for (auto& [number, value] : options)
-    if (number == kJitMaxRegisters) {
-      value = registers;
-      hasLimit = true;
-    }
-  if (hasLimit)
-    ptx = lineOf(options) + ptx.substr(ptx.find('\n') + 1);
+  const auto known = std::ranges::find(options, number, &JitOption::first);
+  if (value == 0 || known == options.end())
+    return;
+  known->second = value;
+  ptx = lineOf(options) + ptx.substr(ptx.find('\n') + 1);
 }
 
 } // namespace mneme::embed

@@ -37,11 +37,14 @@ CodeImage withJitOptions(CodeImage image, const std::vector<JitOption>& options,
 std::vector<JitOption> jitOptionsIn(std::string_view ptx);
 /// The same of an image in memory: text with zero at its end, or anything else.
 std::vector<JitOption> jitOptionsAt(const void* image);
-/// Sets the limit of registers in such a line, if it has one: it may count more than the code's.
-void setJitLimit(std::string& ptx, uint32_t registers);
+/// Sets a number in such a line where the line has it: it may count more than what the code says.
+/// Zero leaves it.
+void setJitNumber(std::string& ptx, int number, uint32_t value);
 
 /// The numbers of options that ptxas has as well.
 inline constexpr int kJitMaxRegisters = 0, kJitLevel = 7;
+/// Bounds that a kernel's code may state as well.
+inline constexpr int kJitMinBlocks = 31, kJitMaxThreads = 32;
 /// The architecture to compile for, as CUDA counts them: 90, 0x1005a for "90a".
 inline constexpr int kJitTarget = 9;
 

@@ -28,9 +28,26 @@ bool isWhole(const tuned::Variant& variant, const std::vector<KernelArg>& args) 
   return std::ranges::equal(variant.match.argSizes, args, {}, {}, &KernelArg::sizeBytes);
 }
 
+/// The limits that the variant gives PTX.
+embed::PtxLimits limitsOf(const tuned::Variant& variant) {
+  embed::PtxLimits limits{.registers = variant.maxRegisters};
+  if (variant.tunedMaxThreads > 0) {
+    limits.maxThreads =
+        static_cast<uint32_t>(std::min<int64_t>(variant.tunedMaxThreads, UINT32_MAX));
+    limits.minBlocks = variant.minBlocksPerSm;
+  }
+  return limits;
+}
+
 /// Whether the variant is for other code than the program loaded.
 bool hasOtherCode(const tuned::Variant& variant) {
-  return variant.maxRegisters != 0 || variant.cubin;
+  return limitsOf(variant).isAny() || variant.cubin;
+}
+
+/// Whether the variant's code takes such blocks.
+bool takesBlock(const tuned::Variant& variant, const mneme_dim3& block) {
+  const uint64_t bound = limitsOf(variant).maxThreads;
+  return bound == 0 || tuned::volume(block).value_or(UINT64_MAX) <= bound;
 }
 
 std::set<std::string> namesIn(const tuned::File& file) {
@@ -338,8 +355,9 @@ std::optional<TunedLaunch> LoadedEngine::choose(Kernel& kernel, const DriverLaun
     if (variant.launch && launch.mayReshape)
       wanted.dims =
           overrideDims(*variant.launch, launch.dims, choice.likeness).value_or(launch.dims);
-    void* const changed =
-        hasOtherCode(variant) ? changedCode(kernel, choice.variant, launch) : nullptr;
+    void* const changed = hasOtherCode(variant) && takesBlock(variant, wanted.dims.block)
+                              ? changedCode(kernel, choice.variant, launch)
+                              : nullptr;
     if (changed)
       wanted.function = changed;
     // Dimensions were tried with this code only.
@@ -383,7 +401,7 @@ void* LoadedEngine::makeChanged(const Kernel& kernel, const tuned::Variant& vari
   const std::string& name = kernel.blob.kernel;
   try {
     if (kernel.blob.imageForm != "ptx")
-      throw Error(ErrorCode::Unsupported, "its code takes no limit of registers");
+      throw Error(ErrorCode::Unsupported, "its code takes no limit of registers or threads");
     if (kernel.hasVariables)
       throw Error(ErrorCode::Unsupported,
                   "its code has device variables, of which other code would have its own");
@@ -393,7 +411,7 @@ void* LoadedEngine::makeChanged(const Kernel& kernel, const tuned::Variant& vari
                   "its machine code is for " + variant.match.arch + ", not for " + target);
     std::vector<std::byte> code =
         variant.cubin ? *variant.cubin
-                      : embed::withRegisterLimit(*kernel.blob.image, name, variant.maxRegisters);
+                      : embed::withLimits(*kernel.blob.image, name, limitsOf(variant));
     code.push_back(std::byte{0});
     return driver_.load(code, name);
   } catch (const std::exception& error) {

@@ -62,12 +62,13 @@ TEST_CASE("of a fat binary options belong to its PTX, where that is what is comp
   CHECK(withJitOptions(image, {}, "sm_90").contentHash == image.contentHash);
 }
 
-TEST_CASE("another limit of registers is that of the driver, too") {
+TEST_CASE("other limits are those of the driver, too") {
   std::string ptx = "// options of the driver's compiler: 0=24 33=1\n" + kPtx;
-  setJitLimit(ptx, 48);
+  setJitNumber(ptx, kJitMaxRegisters, 48);
+  setJitNumber(ptx, kJitMaxThreads, 128); // it says nothing of threads
   CHECK(ptx == "// options of the driver's compiler: 0=48 33=1\n" + kPtx);
   std::string plain = kPtx;
-  setJitLimit(plain, 48);
+  setJitNumber(plain, kJitMaxRegisters, 48);
   CHECK(plain == kPtx);
 }
 

@@ -261,6 +261,19 @@ TEST_CASE("PTX gets another limit of registers, once in each context") {
   CHECK(plan->dims.block.x == 128);
 }
 
+TEST_CASE("PTX gets other launch bounds, for blocks that keep them") {
+  const std::string bounds = R"("TunedMaxThreads": 64, "MinBlocksPerSM": 4, )";
+  Program program(fileFor(kPlain, bounds + kDims));
+  const auto plan = program.launch();
+  REQUIRE(plan);
+  CHECK(plan->function == &program.driver.changed);
+  CHECK(plan->dims.block.x == 64);
+  REQUIRE(program.driver.loaded.size() == 1);
+  CHECK(program.driver.loaded[0].find(".maxntid 64\n.minnctapersm 4") != std::string::npos);
+  program.n = 8; // its own block, of 128 threads
+  CHECK_FALSE(program.launch());
+}
+
 TEST_CASE("the options by which a program has PTX compiled are a part of its code") {
   const LoadedEngine::JitOptions options = {{0, 48}, {7, 2}};
   Program program(fileFor(kPlain, "\"MaxRegisters\": 32, " + kDims, 0, options));

@@ -6,6 +6,7 @@
 
 #include "runtime/compiler/assembler/tools.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/embed/device_code.h"
 #include "runtime/replay/code_without_ir.h"
 #include "runtime/replay/recorded_code.h"
 #include "tests/unit/base/temporary_directory.h"
@@ -104,6 +105,38 @@ TEST_CASE("PTX takes levels and options of ptxas") {
   CHECK(statistics["obj_size"].get<size_t>() == built.image.size());
   c.assemblerOptions = "--maxrregcount=3";
   CHECK_THROWS_AS(recordedBuild(code, gpu(), c, {}), Error);
+}
+
+TEST_CASE("PTX takes launch bounds") {
+  Configuration c = with("ptx");
+  c.block = {64, 2, 1};
+  c.setLaunchBounds = true;
+  c.minBlocksPerSm = 4;
+  const OwnCode code = *ownCode(recordOfTriton(), {}, c);
+  const auto textOf = [&] {
+    const auto image = recordedBuild(code, gpu(), c, {}).image;
+    return std::string(reinterpret_cast<const char*>(image.data()), image.size());
+  };
+  CHECK(textOf().find(".entry k(.param .u64 p)\n.maxntid 128\n.minnctapersm 4 {") !=
+        std::string::npos);
+  c.maxThreads = 256;
+  CHECK(textOf().find("\n.maxntid 256\n") != std::string::npos);
+  c.maxThreads = 64;
+  CHECK_THROWS_WITH_AS(recordedBuild(code, gpu(), c, {}),
+                       doctest::Contains("allow 64 threads but the block has 128"), Error);
+  Configuration own = with("recorded");
+  own.setLaunchBounds = true;
+  CHECK_THROWS_WITH_AS(recordedBuild(*ownCode(recordOfTriton(), {}, own), gpu(), own, {}),
+                       doctest::Contains("other set_launch_bounds"), Error);
+  if (compile::findAssembler().kind == compile::AssemblerKind::Driver)
+    return;
+  // ptxas obeys them: as many blocks leave a thread no more registers.
+  c.maxThreads = 1024;
+  c.minBlocksPerSm = 2;
+  c.codegenOpt = 2;
+  const auto built = recordedBuild(code, gpu(), c, {});
+  CHECK(nlohmann::json::parse(built.statisticsJson)["reg_usage"].get<unsigned>() <= 32);
+  CHECK(embed::readCubin(built.image)->find("k")->maxThreads == 1024);
 }
 
 TEST_CASE("what the program had its driver do counts for ptxas, too") {
