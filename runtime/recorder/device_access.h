@@ -2,6 +2,7 @@
 // vendor.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -61,9 +62,12 @@ public:
   /// knows it: memory of graphs, mapped by the program, or opened from another process.
   virtual std::optional<artifact::Region> memoryAt(uint64_t address) = 0;
   /// Looks for the heap from which kernels allocate, once, and makes it if there is none yet, from
-  /// which moment on the program cannot change its size. Returns nothing if it is not found, or
-  /// ordinary memory.
-  virtual std::optional<artifact::Region> heap() { return std::nullopt; }
+  /// which moment on the program cannot change its size. The device is idle; if it does not answer
+  /// within `atMost` it fails. Returns nothing if the heap is not found, or ordinary memory.
+  /// \throws Error
+  virtual std::optional<artifact::Region> heap(std::chrono::nanoseconds atMost) {
+    return std::nullopt;
+  }
   /// Begins a snapshot: regions hashed so far belong to earlier ones.
   virtual void beginSnapshot() {}
   /// Hashes regions of a snapshot, preferably all at once. \throws Error if the device fails.

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -275,6 +276,7 @@ private:
                     LaunchTextures& textures);
   void addTextures(const KernelInfo& info, const mneme_launch& launch, LaunchTextures& textures);
   void findHeap(const KernelInfo& info, const mneme_launch& launch);
+  std::optional<artifact::Region> askForHeap(const WorkPlace& place);
   std::optional<artifact::Region> heapFor(const Attempt& attempt);
   void addMemoryOf(const KernelInfo& info, const std::vector<TextureObject>& textures, Reach& reach,
                    DeviceAccess& access, std::vector<artifact::Region>& regions);
@@ -309,9 +311,13 @@ private:
   LoadedModules loaded_;
   LiveTextures textures_;
   SetLimits limitsSet_;
+  struct PlacesHeap {
+    bool isAskedFor = false;               ///< by a thread that waits for the device
+    std::optional<artifact::Region> found; ///< nothing if it was not found
+  };
   std::mutex heapsMutex_;
-  /// Each place where kernels that allocate were launched has one; nothing if it was not found.
-  std::map<WorkPlace, std::optional<artifact::Region>> heaps_;
+  std::condition_variable heapAnswered_;
+  std::map<WorkPlace, PlacesHeap> heaps_; ///< where kernels that allocate were launched
   std::unique_ptr<KernelCatalog> catalog_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<DeferredFrees> deferredFrees_;

@@ -16,6 +16,8 @@ constexpr const char* kPastRecorder =
     "runtime past it";
 /// Limit for memory that is mapped piece by piece.
 constexpr size_t kMostPieces = 1 << 16;
+/// How long a device is waited for that is asked, once, where its heap is.
+constexpr std::chrono::seconds kHeapPatience{1};
 
 /// As memoryAt(), if nothing of it is known.
 std::optional<artifact::Region> unseenAt(uint64_t address, DeviceAccess& access,
@@ -137,20 +139,51 @@ Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
 
 /// Looks for the heap of a GPU before the first kernel is launched there that allocates: from then
 /// on the program cannot change its size, and nothing was taken from it yet, which is how it is
-/// recognised.
+/// recognised. Launches of other threads that allocate are held up meanwhile, but not for ever.
 void Session::findHeap(const KernelInfo& info, const mneme_launch& launch) {
-  if (!info.usesHeap || backend_.isOwnRuntime())
+  if (!info.usesHeap || !backend_.findsHeaps())
     return;
   const WorkPlace place = backend_.placeOfLaunch(launch);
-  const std::lock_guard lock(heapsMutex_);
-  const auto [known, isNew] = heaps_.try_emplace(place);
-  if (!isNew || isCapturingAny())
-    return;
+  {
+    std::unique_lock lock(heapsMutex_);
+    const auto [known, isNew] = heaps_.try_emplace(place);
+    if (!isNew)
+      heapAnswered_.wait_for(lock, 2 * kHeapPatience, [&] {
+        const auto now = heaps_.find(place);
+        return now == heaps_.end() || !now->second.isAskedFor;
+      });
+    if (!isNew || isCapturingAny())
+      return;
+    known->second.isAskedFor = true;
+  }
+  std::optional<artifact::Region> found;
+  try {
+    found = askForHeap(place);
+  } catch (const std::exception& error) {
+    note(sentence("launches that reach what kernels have allocated (new, malloc) are recorded "
+                  "without the device's heap: ",
+                  error.what()));
+  }
+  {
+    const std::lock_guard lock(heapsMutex_);
+    if (const auto known = heaps_.find(place); known != heaps_.end())
+      known->second = {false, found};
+  }
+  heapAnswered_.notify_all();
+}
+
+/// Never waits for ever: a kernel may fill the device and wait for what the program does next.
+std::optional<artifact::Region> Session::askForHeap(const WorkPlace& place) {
+  const auto isIdle = [&] {
+    return backend_.synchronizeWithin(place.device, Patience(kHeapPatience)).has_value();
+  };
+  if (goesOn(place.device) || !isIdle())
+    throw Error(ErrorCode::DeviceFailed, "the device was at work when it was looked for");
   AtPlace there(backend_, place);
   if (!there.isThere() && backend_.prepareContext())
     there.enter();
-  if (there.isThere() && backend_.prepareContext())
-    known->second = accessOf(place).heap();
+  return there.isThere() && backend_.prepareContext() ? accessOf(place).heap(kHeapPatience)
+                                                      : std::nullopt;
 }
 
 /// The heap of a GPU, if the launch may reach what others have allocated there. A kernel that
@@ -159,7 +192,7 @@ std::optional<artifact::Region> Session::heapFor(const Attempt& attempt) {
   const std::lock_guard lock(heapsMutex_);
   const auto known = heaps_.find(place_);
   const bool isUsable = !attempt.info->usesHeap && !attempt.companions;
-  return isUsable && known != heaps_.end() ? known->second : std::nullopt;
+  return isUsable && known != heaps_.end() ? known->second.found : std::nullopt;
 }
 
 /// What the program has mapped itself, where this device may use it.

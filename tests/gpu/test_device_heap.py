@@ -70,3 +70,24 @@ def test_readers_find_the_heap_as_it_was(program: Path, mode: str, tmp_path: Pat
             assert result["result_class"] in ALONE.get(kernel, NOT_HELD), (kernel, replayed.stderr)
             assert result["unrecorded_reads"] == ["the device's heap"]
     assert found == KERNELS[mode]
+
+
+@pytest.mark.parametrize("options", [(), ("--kernels", "usesOwn|sums")])
+def test_a_kernel_that_fills_the_gpu_is_not_waited_for(
+    program: Path, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    alone = support.run(program, "waits")
+    assert alone.returncode == 0, alone.stdout + alone.stderr
+    done = support.mneme(
+        *("record", "-rdb", tmp_path, "--kernel-patience", "1", "--device", support.DEVICE),
+        *(*options, "--", program, "waits"),
+    )
+    assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    said = "recorded without the device's heap: the device was at work when it was looked for"
+    assert said in done.stderr
+    recorded = [
+        json.loads(path.read_text())["instances"][record_id]
+        for path, record_id in support.launches(tmp_path)
+    ]
+    assert recorded
+    assert not any("DeviceHeap" in launch for launch in recorded)

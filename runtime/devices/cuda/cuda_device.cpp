@@ -63,7 +63,7 @@ std::optional<AddressRange> CudaDevice::heap(uint64_t sizeBytes) {
       present != sizeBytes)
     driver.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, sizeBytes);
   try {
-    heap_ = findHeap(driver, context_->stream());
+    heap_ = findHeap(driver, context_->stream(), 0);
     useHeap(*heap_);
   } catch (const Error& error) {
     context_->probe();

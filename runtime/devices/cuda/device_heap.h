@@ -11,7 +11,9 @@ namespace mneme::device::cuda {
 /// before kernels have allocated anything. Allocates and frees two blocks by a kernel of ours,
 /// whose module stays loaded: the heap exists as long as such modules do. The allocator keeps some
 /// of its tables elsewhere, so that a heap with other content is good for reading and writing
-/// blocks only. Waits for the stream. \throws Error
-AddressRange findHeap(const Driver& driver, CUstream stream);
+/// blocks only. Call it while the device is idle: loading the kernel may wait for other work. The
+/// kernel itself is waited for during `timeoutSeconds` (0: without limit); if it starts later it
+/// does nothing. \throws Error
+AddressRange findHeap(const Driver& driver, CUstream stream, double timeoutSeconds);
 
 } // namespace mneme::device::cuda

@@ -1,7 +1,7 @@
 // Memory that kernels allocate: freed by the kernel itself, or left to later ones, which read it,
 // add to it and free it.
 //
-//   device_heap own|left|sized|other
+//   device_heap own|left|sized|other|waits
 #include "common.h"
 
 namespace {
@@ -64,6 +64,31 @@ __global__ void frees(Node** heads, int* out) {
   out[threadIdx.x] = count;
 }
 
+__global__ void fills(const volatile int* shallEnd) {
+  while (*shallEnd == 0)
+    ;
+}
+
+/// The first kernel that allocates, behind one that fills the device and waits for the host.
+static void waitForHost(int* out) {
+  int *shallEnd = nullptr, device = 0, multiprocessors = 0, blocks = 0;
+  cudaFuncAttributes ignored;
+  cudaStream_t first, second;
+  expect(cudaFuncGetAttributes(&ignored, fills)); // both are loaded before one of them goes on
+  expect(cudaFuncGetAttributes(&ignored, usesOwn));
+  expect(cudaMallocHost(&shallEnd, sizeof(int)));
+  expect(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
+  expect(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+  expect(cudaGetDevice(&device));
+  expect(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  expect(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fills, 1024, 0));
+  *shallEnd = 0;
+  fills<<<multiprocessors * blocks, 1024, 0, first>>>(shallEnd);
+  usesOwn<<<1, kThreads, 0, second>>>(out);
+  *const_cast<volatile int*>(shallEnd) = 1;
+  expect(cudaDeviceSynchronize());
+}
+
 static void useLists(int* out) {
   Node** heads = nullptr;
   int* counts = nullptr;
@@ -97,7 +122,10 @@ int main(int, char** argv) {
     scale<<<4, 64>>>(out, out, kThreads, 3);
     say("scaled", download(out, kThreads));
   }
-  usesOwn<<<1, kThreads>>>(out);
+  if (is("waits"))
+    waitForHost(out);
+  else
+    usesOwn<<<1, kThreads>>>(out);
   say("own", download(out, kThreads));
   if (!is("own"))
     useLists(out);

@@ -56,6 +56,14 @@ bool isAtWork() {
   return work && *work > 0;
 }
 
+/// Where a kernel looks whether it is still wanted that does not get its turn.
+std::atomic<const uint64_t*> neverStarted{nullptr};
+
+bool isNeverStarted() {
+  const uint64_t* const wanted = neverStarted;
+  return wanted && __atomic_load_n(wanted, __ATOMIC_ACQUIRE) != 0;
+}
+
 thread_local std::vector<CUcontext> pushed;
 
 CUcontext current() {
@@ -88,6 +96,10 @@ constexpr uint64_t secondWindow = 0x610000000000, windowBytes = uint64_t{1} << 4
 
 /// The heap from which kernels allocate: memory that only kernels can read.
 constexpr uint64_t heapBegin = 0x205400000, heapBytes = 8 << 20;
+bool isHeap(const char* kind) {
+  const char* const asked = getenv("MNEME_TEST_HEAP");
+  return asked && strcmp(asked, kind) == 0;
+}
 const bool isHeapMade =
     mmap(pointerTo(heapBegin), heapBytes, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != MAP_FAILED;
@@ -157,7 +169,7 @@ FAKE(cuStreamQuery, CUstream stream) {
   return isAtWork() ? CUDA_ERROR_NOT_READY : deviceStreamQuery(stream);
 }
 FAKE(cuEventQuery, CUevent event) {
-  return isAtWork() ? CUDA_ERROR_NOT_READY : deviceEventQuery(event);
+  return isAtWork() || isNeverStarted() ? CUDA_ERROR_NOT_READY : deviceEventQuery(event);
 }
 /// The program's streams are numbers: 16 on the first device, 17 on the second.
 FAKE(cuStreamGetCtx, CUstream stream, CUcontext* context) {
@@ -264,13 +276,17 @@ FAKE(cuLaunchKernel, CUfunction function, unsigned, unsigned, unsigned, unsigned
   GUARD("cuLaunchKernel");
   const std::string name = reinterpret_cast<Function*>(function)->name;
   const auto value = [&](int index) { return *static_cast<const uint64_t*>(args[index]); };
-  if (name ==
-      "mnemeFindHeap") // of a new heap small blocks come from the end, large ones from the begin
-    return enqueue([out = static_cast<uint64_t*>(pointerTo(value(2)))] {
+  if (name == "mnemeFindHeap") {
+    auto* out = static_cast<uint64_t*>(pointerTo(value(2)));
+    if (isHeap("never"))
+      return neverStarted = out + 2, CUDA_SUCCESS;
+    // of a new heap small blocks come from the end, large ones from the begin
+    return enqueue([out] {
       out[0] = heapBegin + heapBytes - 0x6e0;
-      out[1] = getenv("MNEME_TEST_OTHER_HEAP") ? heapBegin + 0x120 : heapBegin + 0x20;
+      out[1] = isHeap("other") ? heapBegin + 0x120 : heapBegin + 0x20;
       return CUDA_SUCCESS;
     });
+  }
   const auto* ranges = static_cast<const Range*>(pointerTo(value(0)));
   const uint64_t count = value(1), third = value(3);
   if (name == "mnemeCopyRanges")

@@ -307,12 +307,34 @@ TEST_CASE("a launch that reaches the heap is recorded with it, unless it allocat
 }
 
 TEST_CASE("a heap that does not look as a new one does is not recorded") {
-  const Run recorded = runOnGpu("heap", true, "MNEME_TEST_OTHER_HEAP=1");
+  const Run recorded = runOnGpu("heap", true, "MNEME_TEST_HEAP=other");
   CAPTURE(recorded.said);
   CHECK(recorded.output == runOnGpu("heap", false).output);
   const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
   for (const auto& [hash, instance] : record.instances)
     CHECK(instance.heap == AddressRange());
+}
+
+TEST_CASE("a device that does not say where its heap is does not hold the program up") {
+  const Run alone = runOnGpu("heap", false);
+  for (const char* mode : {"heap", "heap-waits"}) {
+    CAPTURE(mode); // a kernel that does not get its turn, or one of the program's that goes on
+    const bool isOurs = std::string(mode) == "heap";
+    const Run recorded =
+        runOnGpu(mode, true, isOurs ? "MNEME_TEST_HEAP=never" : "MNEME_KERNEL_PATIENCE=0.5");
+    CAPTURE(recorded.said);
+    CHECK(recorded.status == 0);
+    if (isOurs)
+      CHECK(recorded.output == alone.output);
+    CHECK(recorded.said.find(std::string("are recorded without the device's heap: ") +
+                             (isOurs ? "a kernel that looks for it did not get its turn"
+                                     : "the device was at work when it was looked for")) !=
+          std::string::npos);
+    const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
+    CHECK_FALSE(record.instances.empty());
+    for (const auto& [hash, instance] : record.instances)
+      CHECK(instance.heap == AddressRange());
+  }
 }
 
 TEST_CASE("limits that the program sets are recorded with the launches after that") {

@@ -206,7 +206,7 @@ TEST_CASE("gpu: the heap from which kernels allocate is found, hashed and taken"
     return;
   const auto access =
       gpu::makeAccess(gpu.side, [](const mneme_launch&) { return reinterpret_cast<void*>(1); });
-  const auto heap = access->heap();
+  const auto heap = access->heap(std::chrono::seconds(1));
   REQUIRE(heap.has_value());
   CHECK(heap->sizeBytes >= 4 << 20);
   REQUIRE(access->canRead(*heap));

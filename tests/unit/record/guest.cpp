@@ -293,12 +293,17 @@ int allocate(mneme_dim3, mneme_dim3, void** args) {
 }
 
 /// A kernel leaves something on the heap, to which memory of the other has a pointer.
-void launchOnHeap(float* data) {
+void launchOnHeap(float* data, bool isBehindOneThatWaits) {
   registerKernel<2>(allocate, {}, R"({"unrecorded_reads":["the device's heap"]})");
   ofDriver("cuInit", 0u);
   std::memcpy(data + 1024, &onHeap, sizeof onHeap);
+  isNextBehind = isBehindOneThatWaits;
+  if (isBehindOneThatWaits)
+    launch(data, 1000); // recorded before: not waited for
   for (const int value : {42, 43}) {
     launchKernel(allocate, data, value);
+    if (!shallEnd.exchange(true))
+      cudaDeviceSynchronize();
     launch(data, value);
   }
   std::printf("on the heap: %d\n", *onHeap);
@@ -343,8 +348,8 @@ int main(int argc, char** argv) {
     launchOneThatWaits(mode != "waits-unseen", static_cast<float*>(data));
   if (mode == "mapped" || mode == "multicast")
     launchOnMapped(static_cast<float*>(data), mode == "multicast");
-  if (mode == "heap")
-    launchOnHeap(static_cast<float*>(data));
+  if (mode.starts_with("heap"))
+    launchOnHeap(static_cast<float*>(data), mode == "heap-waits");
   if (mode == "textures")
     launchWithTextures(static_cast<float*>(data));
   if (mode == "limits") {

@@ -152,6 +152,7 @@ public:
   const TextureAccess* textures() noexcept override { return cudaTextures(); }
   ContextLimits limits(uint32_t wanted) noexcept override;
 
+  bool findsHeaps() const noexcept override { return true; }
   bool hasMarks() const noexcept override { return true; }
   void* markStream(void* stream) noexcept override;
   bool waitOnStream(void* stream, void* mark) noexcept override {

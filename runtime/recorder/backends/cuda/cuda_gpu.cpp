@@ -2,8 +2,6 @@
 
 #include <atomic>
 
-#include "runtime/core/base/error.h"
-#include "runtime/core/base/log.h"
 #include "runtime/devices/cuda/application.h"
 #include "runtime/devices/cuda/cuda_bulk_code.h"
 #include "runtime/devices/cuda/device_heap.h"
@@ -81,13 +79,8 @@ public:
            ask(owner, CU_POINTER_ATTRIBUTE_CONTEXT, address) && owner && owner != context;
   }
 
-  AddressRange heap(StreamHandle stream) const override {
-    try {
-      return device::cuda::findHeap(cuda_, stream);
-    } catch (const Error& error) {
-      log(LogLevel::Warn, error.what());
-      return {};
-    }
+  AddressRange heap(StreamHandle stream, std::chrono::nanoseconds atMost) const override {
+    return device::cuda::findHeap(cuda_, stream, std::chrono::duration<double>(atMost).count());
   }
 
   const device::gpu::BulkCode& bulkCode() const override { return device::cuda::bulkCode(); }

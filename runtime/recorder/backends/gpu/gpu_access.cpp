@@ -54,7 +54,7 @@ public:
                                 const Patience& patience) override;
   bool canRead(const Region& region) override;
   std::optional<Region> memoryAt(uint64_t address) override;
-  std::optional<Region> heap() override;
+  std::optional<Region> heap(std::chrono::nanoseconds atMost) override;
   void beginSnapshot() override { mirrors_.clear(); }
   void hash(std::span<const HashTask> tasks) override;
   SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override;
@@ -194,10 +194,11 @@ std::optional<Region> GpuAccess::memoryAt(uint64_t address) {
   return canBeRead ? std::optional(region) : std::nullopt;
 }
 
-std::optional<Region> GpuAccess::heap() {
+std::optional<Region> GpuAccess::heap(std::chrono::nanoseconds atMost) {
   if (!heap_) {
     const KeepsLastError keeps = side_.vendor->keepLastError();
-    heap_ = side_.vendor->heap(stream_);
+    heap_ = AddressRange();
+    heap_ = side_.vendor->heap(stream_, atMost);
   }
   Region region;
   region.address = heap_->begin;

@@ -3,6 +3,7 @@
 // application.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -51,8 +52,11 @@ public:
   virtual bool isOfOther(ContextHandle context, uint64_t address) const noexcept { return false; }
 
   /// Returns the heap of the current context, from which kernels allocate; empty if it cannot be
-  /// found. `stream` is idle.
-  virtual AddressRange heap(StreamHandle stream) const { return {}; }
+  /// found. The device is idle. Waits no longer than `atMost` for a kernel in `stream`.
+  /// \throws Error
+  virtual AddressRange heap(StreamHandle stream, std::chrono::nanoseconds atMost) const {
+    return {};
+  }
 
   virtual const device::gpu::BulkCode& bulkCode() const = 0;
 
