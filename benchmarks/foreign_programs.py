@@ -1,8 +1,10 @@
 """What recordings hold of programs that were not built with mneme: unchanged output, exact replays.
 
-usage: foreign_programs.py FILE [--device cuda:0] [--output FILE]
+usage: foreign_programs.py FILE [--device cuda:0] [--python PYTHON] [--only TEXT] [--keep DIR] [--output FILE]
 
-Each line of FILE is a name, a tab, and a command. A program runs alone, until it has printed something else or
+Each line of FILE is a name, a tab, and a command, in which {python} is PYTHON and {here} the folder of FILE;
+foreign/programs.txt has those in Python that are here. With --keep, what recording, `mneme ls` and replays said of
+each program is kept. A program runs alone, until it has printed something else or
 five times, and once recorded, one launch of each kernel; then everything recorded is replayed. Output is the same if
 it is byte for byte what the program prints alone, and the same but for numbers where it prints others each time (its
 own times, say).
@@ -58,26 +60,38 @@ def compared(alone: bytes, others: Iterable[bytes], recorded: bytes) -> str:
     return "same but for numbers" if varies else "differs"
 
 
-def examine(name: str, command: str, device: str) -> dict[str, Any]:
+def keep(folder: Path | None, name: str, parts: dict[str, str]) -> None:
+    """Write what was said about a program, for people."""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        text = "".join(f"== {what}\n{said}\n" for what, said in parts.items())
+        (folder / (re.sub(r"\W+", "_", name)[:60] + ".txt")).write_text(text, encoding="utf-8")
+
+
+def examine(name: str, command: str, device: str, kept: Path | None = None) -> dict[str, Any]:
     """Run, record and replay one program; return a line of results."""
     program = shlex.split(command)
     mneme = [sys.executable, "-m", "mneme"]
     by_itself = [*mneme, "run", "--device", device, "--", *program] if device == "cpu" else program
-    status, alone, _errors, seconds = run(by_itself)
+    status, alone, errors, seconds = run(by_itself)
+    said = {"alone": alone.decode(errors="replace") + errors}
     row: dict[str, Any] = {"program": name, "status": status, "seconds": seconds}
     with tempfile.TemporaryDirectory() as folder:
         options = ["-mr", "1", "--device", device, "-rdb", folder]
-        recorded, output, _errors, row["record_seconds"] = run(
+        recorded, output, errors, row["record_seconds"] = run(
             [*mneme, "record", *options, "--", *program]
         )
+        said["recorded"] = output.decode(errors="replace") + errors
         row["recorded_status"] = recorded
         row["output"] = compared(alone, (run(by_itself)[1] for _ in range(ONCE_MORE)), output)
         row["kernels"] = len(list(Path(folder).glob("[0-9]*.json")))
         if row["kernels"]:
-            said = run([*mneme, "replay", folder, "--all", "--device", device])
-            found = VERIFIED.search(said[2])
+            said["ls"] = run([*mneme, "ls", folder])[1].decode(errors="replace")
+            said["replays"] = run([*mneme, "replay", folder, "--all", "--device", device])[2]
+            found = VERIFIED.search(said["replays"])
             row["verified"], row["launches"] = map(int, found.groups()) if found else (0, None)
-            row["nondeterministic"] = said[2].count("NOT verified: nondeterministic")
+            row["nondeterministic"] = said["replays"].count("NOT verified: nondeterministic")
+    keep(kept, name, said)
     return row
 
 
@@ -86,16 +100,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("--device", default="")
+    parser.add_argument("--python", default=sys.executable, help="what runs programs in Python")
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="programs with it in their names"
+    )
+    parser.add_argument("--keep", type=Path, metavar="DIR")
     parser.add_argument(
         "--output", type=Path, default=RESULTS / "foreign_programs.jsonl", metavar="FILE"
     )
     options = parser.parse_args()
     device = choose_device(options.device)
-    rows = []
+    rows, here = [], options.file.resolve().parent
     for line in options.file.read_text(encoding="utf-8").splitlines():
         name, _tab, command = line.partition("\t")
-        rows.append(examine(name, command, device))
-        print(rows[-1])
+        if options.only.lower() not in name.lower():
+            continue
+        for word, value in (("{python}", options.python), ("{here}", str(here))):
+            command = command.replace(word, shlex.quote(value))
+        rows.append(examine(name, command, device, options.keep))
+        print(rows[-1], flush=True)
     write_results(options.output, "programs not built with mneme", rows, device=device)
 
 
