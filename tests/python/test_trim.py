@@ -21,7 +21,7 @@ from native_parts import needs_native
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MNEME_BUILD_DIR", ROOT / "build"))
-KERNELS = Path(__file__).with_name("trim_kernels.cu")
+KERNELS = ROOT / "tests" / "apps" / "gpu_record" / "trim_kernels.cu"
 
 pytestmark = [
     pytest.mark.compile,
