@@ -59,14 +59,18 @@ constexpr const char* kCode = R"(.version 6.3
 }
 )";
 
-constexpr uint64_t kBeginUnit = 2 << 20, kHeaderBytes = 32, kSmallBytes = 16;
+constexpr uint64_t kBeginUnit = 2 << 20, kHeaderBytes = 32, kTableBytes = 256, kSmallBytes = 16;
 
-/// Nothing was taken from the heap if half of it comes from the begin, behind a header, and a small
-/// block from near the end.
+/// The driver cuts the heap into parts: as large a first one as a scale of its own allows, at least
+/// half of the heap, and smaller ones behind it. A block comes from the smallest part that has room
+/// for it. If nothing was taken yet, half of the heap therefore comes from the begin, behind a
+/// header and perhaps a table, and a small block from near the end. Seen on an H200 with heaps of
+/// 8 MiB to 1 GiB.
 AddressRange heapAround(uint64_t small, uint64_t half, uint64_t sizeBytes) {
-  const uint64_t begin = half - kHeaderBytes;
-  const bool isNew = half != 0 && begin % kBeginUnit == 0 && small > begin &&
-                     small - begin < sizeBytes && small - begin > sizeBytes / 4 * 3;
+  const uint64_t inside = half % kBeginUnit, begin = half - inside;
+  const bool isAtBegin = inside == kHeaderBytes || inside == kTableBytes + kHeaderBytes;
+  const bool isNew = half != 0 && isAtBegin && small > half && small - begin < sizeBytes &&
+                     small - begin > sizeBytes / 4 * 3;
   return isNew ? AddressRange{begin, sizeBytes} : AddressRange();
 }
 

@@ -283,7 +283,7 @@ FAKE(cuLaunchKernel, CUfunction function, unsigned, unsigned, unsigned, unsigned
     // of a new heap small blocks come from the end, large ones from the begin
     return enqueue([out] {
       out[0] = heapBegin + heapBytes - 0x6e0;
-      out[1] = isHeap("other") ? heapBegin + 0x120 : heapBegin + 0x20;
+      out[1] = heapBegin + (isHeap("other") ? 0x1020 : isHeap("table") ? 0x120 : 0x20);
       return CUDA_SUCCESS;
     });
   }

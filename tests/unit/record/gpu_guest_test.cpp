@@ -306,6 +306,14 @@ TEST_CASE("a launch that reaches the heap is recorded with it, unless it allocat
                            "(the device's heap)") != std::string::npos);
 }
 
+TEST_CASE("a heap whose begin has a table is recognised") {
+  const Run recorded = runOnGpu("heap", true, "MNEME_TEST_HEAP=table");
+  const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
+  CHECK(std::ranges::count_if(record.instances, [](const auto& item) {
+          return item.second.heap == AddressRange{0x205400000, 8 << 20};
+        }) == 2);
+}
+
 TEST_CASE("a heap that does not look as a new one does is not recorded") {
   const Run recorded = runOnGpu("heap", true, "MNEME_TEST_HEAP=other");
   CAPTURE(recorded.said);
