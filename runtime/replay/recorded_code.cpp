@@ -58,7 +58,9 @@ compile::Request RecordedCode::request(const CodeTarget& target, const Configura
 
 std::vector<std::byte> RecordedCode::assembled(const std::string& target,
                                                const Configuration& configuration) const {
-  const std::optional<OwnCode> own = ownCode(record_, modules_, configuration);
+  artifact::KernelRecord record = record_;
+  record.readImages(path_.parent_path());
+  const std::optional<OwnCode> own = ownCode(record, modules_, configuration);
   if (!own || own->record.codeForm != "ptx")
     throw Error(ErrorCode::Unsupported,
                 "kernel '" + record_.demangledName + "' was recorded without PTX");

@@ -97,6 +97,33 @@ def test_tune_searches_launches(recorded: tuple[str, Path, Path], tmp_path: Path
     assert all(json.loads(one)["status"] == "verified" for one in trials)
 
 
+def test_a_stand_alone_program_leaves_what_was_recorded(
+    recorded: tuple[str, Path, Path], tmp_path: Path
+) -> None:
+    form, _, recording = recorded
+    for number, (record, record_id) in enumerate(support.launches(recording)):
+        folder = tmp_path / str(number)
+        done = mneme("scaffold", "replay", "-rdb", record, "-rid", record_id, "--out", folder)
+        assert done.returncode == 0, done.stderr
+        words = ("-std=c++17", folder / "main.cpp", "-o", folder / "reproduce", "-ldl")
+        _nvcc(*words)
+        ran = run_command(folder / "reproduce", folder / f"code.{form}", folder / "memory")
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert "SAME: the kernel leaves what was recorded" in ran.stdout
+        if form == "ptx":
+            cubin = folder / "kernel.cubin"
+            options = ("--options-file", folder / "ptxas.rsp")
+            done = run_command("ptxas", *options, folder / "code.ptx", "-o", cubin)
+            assert done.returncode == 0, done.stderr
+            ran = run_command(folder / "reproduce", cubin, folder / "memory")
+            assert ran.returncode == 0, ran.stdout + ran.stderr
+        # The first value of the output is another one.
+        (changed,) = (folder / "memory").glob("*.after")
+        changed.write_bytes(b"\x17" + changed.read_bytes()[1:])
+        ran = run_command(folder / "reproduce", folder / f"code.{form}", folder / "memory")
+        assert (ran.returncode, "DIFFERENT: 1 bytes" in ran.stdout) == (1, True), ran.stdout
+
+
 def test_ptx_takes_limits_and_what_ptxas_takes(recorded: tuple[str, Path, Path]) -> None:
     form, _, recording = recorded
     record, record_id = next(support.launches(recording))

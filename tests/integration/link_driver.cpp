@@ -1,8 +1,11 @@
 // A libcuda.so.1 that knows one kernel, `link` of examples/linked_list: memory is where it is asked
-// for, and the kernel runs here. LINK_DRIVER_WRONG=1 makes it leave something else.
+// for, and the kernel runs here. LINK_DRIVER_WRONG=1 makes it leave something else. With
+// LINK_DRIVER_HEAD=1 the image has the variable `head`, elsewhere than it was recorded.
+// LINK_DRIVER_OPTIONS="0=24 7=1 " are the options that PTX has to be compiled by.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <sys/mman.h>
 
 namespace {
@@ -14,6 +17,7 @@ struct Node {
 };
 
 constexpr uint64_t kHeadAt = 0x7e0000000200;
+Node* head = nullptr;
 bool isTold(const char* name) { return std::getenv(name) != nullptr; }
 
 } // namespace
@@ -51,16 +55,28 @@ int cuMemcpyDtoH_v2(void* to, uint64_t from, size_t bytes) {
 int cuMemsetD8_v2(uint64_t to, unsigned char value, size_t bytes) {
   return std::memset(reinterpret_cast<void*>(to), value, bytes), 0;
 }
-int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
+int cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options,
+                       void** values) {
   *module = module;
   const bool isElf = std::memcmp(image, "\177ELF", 4) == 0;
+  std::string given;
+  for (unsigned i = 0; i < count; ++i)
+    given += std::to_string(options[i]) + "=" +
+             std::to_string(reinterpret_cast<uintptr_t>(values[i])) + " ";
+  const char* wanted = std::getenv("LINK_DRIVER_OPTIONS");
+  if (given != (wanted && !isElf ? wanted : ""))
+    return 1;
   return isElf || std::strstr(static_cast<const char*>(image), ".entry _Z4linkP4Nodeii") ? 0 : 200;
 }
 int cuModuleGetFunction(void** function, void*, const char* name) {
   *function = function;
   return std::strcmp(name, "_Z4linkP4Nodeii") == 0 ? 0 : 500;
 }
-int cuModuleGetGlobal_v2(uint64_t*, size_t*, void*, const char*) { return 500; }
+int cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, void*, const char* name) {
+  *address = reinterpret_cast<uint64_t>(&head);
+  *bytes = sizeof head;
+  return isTold("LINK_DRIVER_HEAD") && std::strcmp(name, "head") == 0 ? 0 : 500;
+}
 int cuFuncSetAttribute(void*, int, int) { return 0; }
 int cuLaunchKernelEx(const void* config, void*, void** arguments, void**) {
   unsigned dims[6];
@@ -77,7 +93,10 @@ int cuLaunchKernelEx(const void* config, void*, void** arguments, void**) {
   }
   if (isTold("LINK_DRIVER_WRONG"))
     nodes[2].value = 7;
-  std::memcpy(reinterpret_cast<void*>(kHeadAt), &nodes, sizeof nodes);
+  if (isTold("LINK_DRIVER_HEAD"))
+    head = nodes;
+  else
+    std::memcpy(reinterpret_cast<void*>(kHeadAt), &nodes, sizeof nodes);
   return 0;
 }
 int cuCtxSynchronize() { return isTold("LINK_DRIVER_FAULT") ? 700 : 0; }

@@ -92,7 +92,7 @@ def recording(text: str) -> dict[str, Any]:
 
 
 def additions(text: str) -> dict[str, Any]:
-    region = {"address": 16, "size": 8, "name": text, "is_constant": False}
+    region = {"address": 16, "size": 8, "name": text, "is_in_image": False}
     return {
         "storage_file": text,
         "class_name": "MyApp",
@@ -110,6 +110,13 @@ def additions(text: str) -> dict[str, Any]:
             "llc_options": [text],
             "ptxas_options": [],
             "fp_contract": "on",
+            "form": "ptx",
+            "code": "code.ptx",
+            "image": "code.ptx",
+            "code_text": "PTX",
+            "is_ptx": True,
+            "by_ptxas": False,
+            "jit": [(7, 1)],
             "grid": "1, 1, 1",
             "block": "1, 1, 1",
             "cluster": "1, 1, 1",

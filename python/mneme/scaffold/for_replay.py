@@ -7,21 +7,27 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.code_texts import assembler_words, plugin_files
+from mneme.code_texts import plugin_files
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.pipelines.structurizing import with_what_structurizecfg_needs
 from mneme.pipelines.unrolling import split_behind_unrolling
 from mneme.scaffold.rendering import Additions
+from mneme.scaffold.reproducer import (
+    launch_context,
+    memory_of,
+    options_of_ptxas,
+    parameter_values,
+    recorded_fields,
+    snapshots_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mneme._native import Snapshot
     from mneme.scaffold.rendering import ScaffoldRequest
 
 __all__ = ["prepare"]
 
-_MEBIBYTE = 1 << 20
 _BISECTION = "mneme-opt-bisect<"
 # What a wheel's LLVM says.
 _LOADS_NO_PLUGINS = "this kernel compiler cannot load pass plugins"
@@ -34,24 +40,13 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
         InvalidArgument: If a parameter is invalid, or there is more memory than allowed.
         NotFound, ArtifactCorrupt, CompileFailed: As for reading and compiling the recording.
     """
-    from mneme import _native  # noqa: PLC0415 - loads native code
-
     if recording is None:
         raise InvalidArgument("template replay is fitted to a recording; name one with -rdb")
-    defaults = {one.name: one.default for one in request.template.parameters}
-    values = {
-        one.name: one.value_of(request.values[one.name])
-        for one in request.template.parameters
-        if one.name in request.values
-    }
-    options = {**defaults, **values}
+    options = parameter_values(request)
     record = Path(recording["record_database"])
-    fields = json.loads(_native.load_record(record))
-    instance = fields["instances"][recording["record_id"]]
-    before = _native.Snapshot(record.parent / instance["Prologue"])
-    after = _native.Snapshot(record.parent / instance["Epilogue"])
-    _check_size(before, int(options["max_mebibytes"]))
-    regions, files = _memory(before, after)
+    fields = recorded_fields(recording)
+    before, after = snapshots_of(recording, int(options["max_mebibytes"]))
+    regions, files = memory_of(before, after)
     plugin = plugin_files([str(options["pass_plugin"])] if options["pass_plugin"] else [])
     marks, passes = _split_passes(str(options["passes"]), plugin)
     code = _code(record, recording, {**options, "plugins": plugin}, marks)
@@ -59,60 +54,20 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     if plugin:
         files["plugin.so"] = Path(str(options["pass_plugin"])).read_bytes()
     for region in regions:
-        region["is_constant"] = region["is_constant"] and _has(files["kernel.ll"], region["name"])
+        region["is_in_image"] = region["is_constant"] and _has(files["kernel.ll"], region["name"])
     replay = {
         **code,
         "passes": passes or "verify",
         "has_run": marks.startswith(_BISECTION),
         **_options_of_tools(options, plugin),
         "fp_contract": "fast" if fields["Options"].get("fp_contract") == "fast" else "on",
-        "grid": _triple(recording["grid"]),
-        "block": _triple(recording["block"]),
-        "cluster": _triple(instance.get("ClusterDims", {"x": 1, "y": 1, "z": 1})),
+        **launch_context(before, recording),
+        "image": "kernel.cubin",
+        "jit": [],
         "regions": regions,
-        "arguments": _arguments(before, recording),
         "written": sum(len(content) for name, content in files.items() if "memory" in name),
     }
     return Additions(context={"replay": replay}, files=files)
-
-
-def _check_size(snapshot: Snapshot, max_mebibytes: int) -> None:
-    size = sum(region["size"] for region in snapshot.regions())
-    if size > max_mebibytes * _MEBIBYTE:
-        raise InvalidArgument(
-            f"the launch sees {size / _MEBIBYTE:.0f} MiB, and --max-mebibytes is {max_mebibytes}; "
-            "record a smaller problem, or allow more"
-        )
-
-
-def _memory(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
-    """Return the regions as listed in `launch.h`, and the files with their content."""
-    later = {region["address"]: index for index, region in enumerate(after.regions())}
-    regions: list[dict[str, Any]] = []
-    files: dict[str, bytes] = {}
-    for index, region in enumerate(before.regions()):
-        size = region["size"]
-        old = before.read(index, 0, size)
-        new = old
-        if region["address"] in later:
-            new = after.read(later[region["address"]], 0, size)
-        stem = f"{index:03d}"
-        has_content = old.count(0) != size
-        if has_content:
-            files[f"memory/{stem}.before"] = old
-        if new != old:
-            files[f"memory/{stem}.after"] = new
-        regions.append(
-            {
-                "address": region["address"],
-                "size": size,
-                "name": region["name"],
-                "is_constant": region["is_constant"],
-                "before": _quoted(f"{stem}.before" if has_content else ""),
-                "after": _quoted(f"{stem}.after" if new != old else ""),
-            }
-        )
-    return regions, files
 
 
 def _has(ir: bytes, variable: str) -> bool:
@@ -120,43 +75,14 @@ def _has(ir: bytes, variable: str) -> bool:
     return any(f"\n@{name} = ".encode() in ir for name in (variable, f'"{variable}"'))
 
 
-def _quoted(name: str) -> str:
-    return f'"{name}"' if name else "nullptr"
-
-
-def _triple(dims: Mapping[str, int]) -> str:
-    return ", ".join(str(int(dims[axis])) for axis in "xyz")
-
-
-def _arguments(before: Snapshot, recording: Mapping[str, Any]) -> list[dict[str, str]]:
-    known = recording["args"]
-    return [
-        {
-            "bytes": ", ".join(f"{byte:#04x}" for byte in value),
-            "text": " ".join(
-                f"{known[index]['name']} = {known[index]['value']}".split()
-                if index < len(known)
-                else ("?",)
-            ),
-        }
-        for index, value in enumerate(before.args())
-    ]
-
-
 def _options_of_tools(options: Mapping[str, Any], plugin: str) -> dict[str, list[str]]:
     """Return the options of opt, llc and ptxas; those of a plugin are for opt, which loads it."""
     llvm = [f"-{one.lstrip('-')}" for one in str(options["llvm_options"]).split()]
     _check("", plugin, " ".join(llvm))
-    ptxas = assembler_words(str(options["assembler_options"]))
-    for one in ptxas:
-        if one.lstrip("-").startswith("ptxas-program="):
-            raise InvalidArgument("the reproducer takes another ptxas as -DPTXAS=FILE of its CMake")
-        if not re.fullmatch(r"--?\w[\w=,.+:/-]*", one, re.ASCII):
-            raise InvalidArgument(f"--assembler-options has '{one}', which is not an option")
     return {
         "opt_options": llvm,
         "llc_options": [one for one in llvm if not plugin or _is_of_llvm(one)],
-        "ptxas_options": ptxas,
+        "ptxas_options": options_of_ptxas(str(options["assembler_options"])),
     }
 
 

@@ -20,22 +20,25 @@ _LONGEST_NAME = 64
 _SEVERAL = 2
 
 
-def describe_recording(database: str | Path, record_id: str | None) -> dict[str, Any]:
+def describe_recording(
+    database: str | Path, record_id: str | None, *, needs_ir: bool = False
+) -> dict[str, Any]:
     """Return a recorded launch as plain values, under the names that templates use.
 
     `record_database` (absolute path), `record_id`, `kernel_name`, `demangled_name`, `short_name`
     (an identifier), `static_hash`, `arch`, `device`, `grid`, `block` (`{"x", "y", "z"}`),
-    `shared_mem`, `is_cooperative`, `occurrences`, `recorded_ns`, `modules` (absolute paths), `args`
-    (each with `name`, `type`, `kind`, `value`, `is_specializable`), `scalars` (from
-    `launch_facts`), `regions`.
+    `code_form` (what the code is without IR; else empty), `shared_mem`, `is_cooperative`,
+    `occurrences`, `recorded_ns`, `modules` (absolute paths), `args` (each with `name`, `type`,
+    `kind`, `value`, `is_specializable`), `scalars` (from `launch_facts`), `regions`.
 
     Raises:
-        Unsupported: If there is no IR.
+        Unsupported: If there is no IR and it is needed.
         NotFound, InvalidArgument, ArtifactCorrupt: As for `mneme.recording.records.find_instance`.
     """
     path, chosen = find_instance(database, record_id)
     record = RecordedExecution.from_json(path)
-    record.require_ir("a generated project")
+    if needs_ir:
+        record.require_ir("a generated project")
     details = describe_record(record, [chosen])
     (instance,) = details.instances
     facts = launch_facts(path, chosen)
@@ -48,6 +51,7 @@ def describe_recording(database: str | Path, record_id: str | None) -> dict[str,
         "static_hash": facts["static_hash"],
         "arch": details.arch,
         "device": details.device,
+        "code_form": record.code_form,
         "modules": [str(Path(name).resolve()) for name in record.llvm_files],
         "scalars": facts["args"],
         **_launch(instance),
@@ -61,15 +65,12 @@ def describe_whole(database: str | Path) -> dict[str, Any] | None:
     `short_name`.
 
     Raises:
-        Unsupported: If a kernel has no IR.
         NotFound, ArtifactCorrupt: As for `mneme.recording.records.every_launch`.
     """
     path = Path(database).resolve()
     launches = every_launch(path, None) if path.is_dir() else []
     if len(launches) < _SEVERAL:
         return None
-    for one in launches:
-        one.record.require_ir("a generated project")
     return {
         "record_database": str(path),
         "record_id": "",

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.files.publish import publish
 from mneme.files.regular_file import read_text
+from mneme.recording.without_ir import refusal
 from mneme.scaffold.quoting import FILTERS, encoded, plain, unquoted
 from mneme.scaffold.template import Parameter, Template, list_templates, load_template
 
@@ -45,6 +46,10 @@ __all__ = [
     "render",
     "write",
 ]
+
+
+# Templates that make something of the kernel's IR.
+_OF_IR = ("replay", "tune")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +112,7 @@ def render(request: ScaffoldRequest) -> Scaffold:
         InvalidArgument: If a parameter is unknown or wrong, or a needed recording is not named.
         NotFound, ArtifactCorrupt: If the recording cannot be read, or a template is wrong.
     """
+    request = _for_its_code(request)
     template = request.template
     values = _parameter_values(template, request.values)
     recording = _recording(request)
@@ -199,7 +205,37 @@ def _recording(request: ScaffoldRequest) -> dict[str, Any] | None:
         whole = describe_whole(request.record_database)
         if whole is not None:
             return whole
-    return describe_recording(request.record_database, request.record_id)
+    return describe_recording(
+        request.record_database,
+        request.record_id,
+        needs_ir=request.template.name in _OF_IR,
+    )
+
+
+def _for_its_code(request: ScaffoldRequest) -> ScaffoldRequest:
+    """Return the request with the template for code without IR, where that is what there is.
+
+    Raises:
+        InvalidArgument, Unsupported: If an option is for IR.
+    """
+    if request.template.name != "replay" or request.record_database is None:
+        return request
+    from mneme.recording.recorded_execution import RecordedExecution  # noqa: PLC0415 - slow
+    from mneme.recording.records import find_instance  # noqa: PLC0415
+
+    path, _ = find_instance(request.record_database, request.record_id)
+    record = RecordedExecution.from_json(path)
+    if not record.code_form and not request.values.get("llvm"):
+        return request
+    other = load_template("replay-code")
+    known = {one.name for one in other.parameters}
+    for one in request.template.parameters:
+        if one.name in request.values and one.name not in known:
+            if record.code_form:
+                raise refusal(record.told_name, record.code_form, one.option)
+            raise InvalidArgument(f"{one.option} is for IR, and --llvm takes the code that ran")
+    values = {name: value for name, value in request.values.items() if value or name != "llvm"}
+    return replace(request, template=other, values=values)
 
 
 def _additions(request: ScaffoldRequest, recording: dict[str, Any] | None) -> Additions:

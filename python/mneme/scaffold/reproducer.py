@@ -1,0 +1,158 @@
+"""What reproducers of recorded launches have in common: memory, arguments, options."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.code_texts import assembler_words
+from mneme.errors import InvalidArgument, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mneme._native import Snapshot
+    from mneme.scaffold.rendering import ScaffoldRequest
+
+__all__ = [
+    "launch_context",
+    "memory_of",
+    "options_of_ptxas",
+    "parameter_values",
+    "recorded_fields",
+    "snapshots_of",
+]
+
+_MEBIBYTE = 1 << 20
+
+
+def parameter_values(request: ScaffoldRequest) -> dict[str, Any]:
+    """Return the values of a template's parameters, by name.
+
+    Raises:
+        InvalidArgument: If one is invalid.
+    """
+    return {
+        one.name: one.value_of(request.values[one.name])
+        if one.name in request.values
+        else one.default
+        for one in request.template.parameters
+    }
+
+
+def recorded_fields(recording: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of a launch as it lies in its file."""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    fields: dict[str, Any] = json.loads(_native.load_record(Path(recording["record_database"])))
+    return fields
+
+
+def snapshots_of(recording: Mapping[str, Any], max_mebibytes: int) -> tuple[Snapshot, Snapshot]:
+    """Return the memory before and after a launch.
+
+    Raises:
+        InvalidArgument: If there is more than allowed.
+        Unsupported: If the launch sees more than memory.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    instance = recorded_fields(recording)["instances"][recording["record_id"]]
+    for key, what in (("Textures", "reads textures"), ("DeviceHeap", "uses the device's heap")):
+        if instance.get(key):
+            raise Unsupported(f"the launch {what}, which the reproducer does not make")
+    folder = Path(recording["record_database"]).parent
+    before = _native.Snapshot(folder / instance["Prologue"])
+    size = sum(region["size"] for region in before.regions())
+    if size > max_mebibytes * _MEBIBYTE:
+        raise InvalidArgument(
+            f"the launch sees {size / _MEBIBYTE:.0f} MiB, and --max-mebibytes is {max_mebibytes}; "
+            "record a smaller problem, or allow more"
+        )
+    return before, _native.Snapshot(folder / instance["Epilogue"])
+
+
+def memory_of(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+    """Return the regions as listed in `launch.h`, and the files with their content.
+
+    A region has "kind", "is_constant" and, for the caller to set, "is_in_image".
+    """
+    later = {region["address"]: index for index, region in enumerate(after.regions())}
+    regions: list[dict[str, Any]] = []
+    files: dict[str, bytes] = {}
+    for index, region in enumerate(before.regions()):
+        size = region["size"]
+        old = before.read(index, 0, size)
+        new = old
+        if region["address"] in later:
+            new = after.read(later[region["address"]], 0, size)
+        stem = f"{index:03d}"
+        has_content = old.count(0) != size
+        if has_content:
+            files[f"memory/{stem}.before"] = old
+        if new != old:
+            files[f"memory/{stem}.after"] = new
+        regions.append(
+            {
+                "address": region["address"],
+                "size": size,
+                "name": region["name"],
+                "kind": region["kind"],
+                "is_constant": region["is_constant"],
+                "is_in_image": False,
+                "before": _quoted(f"{stem}.before" if has_content else ""),
+                "after": _quoted(f"{stem}.after" if new != old else ""),
+            }
+        )
+    return regions, files
+
+
+def launch_context(before: Snapshot, recording: Mapping[str, Any]) -> dict[str, Any]:
+    """Return "grid", "block", "cluster" and "arguments" as `launch.h` has them."""
+    instance = recorded_fields(recording)["instances"][recording["record_id"]]
+    return {
+        "grid": _triple(recording["grid"]),
+        "block": _triple(recording["block"]),
+        "cluster": _triple(instance.get("ClusterDims", {"x": 1, "y": 1, "z": 1})),
+        "arguments": _arguments(before, recording),
+    }
+
+
+def options_of_ptxas(text: str) -> list[str]:
+    """Return options of ptxas, each one word.
+
+    Raises:
+        InvalidArgument: If one is no option.
+    """
+    words = assembler_words(text)
+    for one in words:
+        if one.lstrip("-").startswith("ptxas-program="):
+            raise InvalidArgument("the reproducer takes another ptxas as -DPTXAS=FILE of its CMake")
+        if not re.fullmatch(r"--?\w[\w=,.+:/-]*", one, re.ASCII):
+            raise InvalidArgument(f"--assembler-options has '{one}', which is not an option")
+    return words
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if name else "nullptr"
+
+
+def _triple(dims: Mapping[str, int]) -> str:
+    return ", ".join(str(int(dims[axis])) for axis in "xyz")
+
+
+def _arguments(before: Snapshot, recording: Mapping[str, Any]) -> list[dict[str, str]]:
+    known = recording["args"]
+    return [
+        {
+            "bytes": ", ".join(f"{byte:#04x}" for byte in value),
+            "text": " ".join(
+                f"{known[index]['name']} = {known[index]['value']}".split()
+                if index < len(known)
+                else ("?",)
+            ),
+        }
+        for index, value in enumerate(before.args())
+    ]
