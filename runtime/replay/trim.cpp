@@ -46,17 +46,14 @@ Trim::Trim(Session& session, const Configuration& configuration, double timeoutS
     throw Error(ErrorCode::Unsupported,
                 "the launch reaches what other kernels have allocated on a GPU, and cannot be "
                 "trimmed");
-  if (!s.instance.textures.empty())
-    throw Error(ErrorCode::Unsupported,
-                "the launch reads textures or surfaces of a GPU, and cannot be trimmed");
   const Options options;
   const auto request = [&] {
-    return makeRequest(s.record, s.modules, s.image->arguments(), codeTargetOf(*s.device, *s.image),
-                       configuration, options);
+    return makeRequest(s.record, s.modules, s.textures->arguments(),
+                       codeTargetOf(*s.device, *s.image), configuration, options);
   };
   const auto built = s.modulesOnDevice->build(s.record, s.modules, configuration, options, request);
   impl_->module = s.modulesOnDevice->load(built->image);
-  for (const std::vector<std::byte>& value : s.image->arguments())
+  for (const std::vector<std::byte>& value : s.textures->arguments())
     impl_->args.push_back(const_cast<std::byte*>(value.data()));
   s.isMemoryFresh = s.isMemoryTrusted = false;
   impl_->memory = std::make_unique<TrialMemory>(*s.device, *s.image);
@@ -70,7 +67,9 @@ void Trim::Impl::launch(bool isReversed) {
   device::LaunchShape shape = launchShape(session.instance, changed);
   shape.isReversed = isReversed;
   session.device->resetHeap();
+  session.textures->load();
   session.device->launch(*module, shape, args.data(), timeoutSeconds);
+  session.textures->store();
 }
 
 TrimReference Trim::takeReference(const artifact::Dim3& grid) {

@@ -21,12 +21,17 @@ _WORD = 8
 
 
 def unallocated_in(
-    regions: Sequence[Region], untouched: Sequence[tuple[int, int]], args: Sequence[bytes]
+    regions: Sequence[Region],
+    untouched: Sequence[tuple[int, int]],
+    args: Sequence[bytes],
+    shown: Sequence[int],
 ) -> list[tuple[int, int]]:
     """Return parts of what is neither read nor written, as addresses and sizes.
 
     What an argument leads to stays, so that its name does; so do variables, memory of the host,
-    which may lie elsewhere in a replay, and regions with tolerances.
+    which may lie elsewhere in a replay, and regions with tolerances. Regions with one of the
+    addresses `shown`, where the content of textures and surfaces begins, stay whole: a replay makes
+    these objects of it.
     """
     pointed = _words_in(args)
     holes = []
@@ -34,6 +39,8 @@ def unallocated_in(
         if region.kind not in _KINDS or region.is_annotated:
             continue
         end = region.address + region.size
+        if any(region.address <= one < end for one in shown):
+            continue
         for address, size in untouched:
             if not region.address <= address < end:
                 continue

@@ -258,7 +258,8 @@ class _Trimming:
 
     def _write(self, trials: Trials, found: Sequence[Range], staging: Path) -> None:
         """Write without what is not needed; allocate it all the same if the result fails so."""
-        holes = unallocated_in(self._regions, trials.untouched(), self._snapshot.args())
+        shown = [int(one["Memory"], 16) for one in self._instance.textures]
+        holes = unallocated_in(self._regions, trials.untouched(), self._snapshot.args(), shown)
         failure = ""
         for unallocated in (holes, []) if holes else ([],):
             if failure and not trials.hold_together(found):

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "runtime/replay/trim.h"
 #include "tests/unit/replay/forwarding_device.h"
 #include "tests/unit/replay/kernels.h"
 #include "tests/unit/replay/recording_maker.h"
@@ -71,17 +72,16 @@ struct Replayed {
   replay::Result result;
 };
 
-/// A launch that was given texture 5, found 10 in the array and left 11. `left` is what it stored.
-Replayed replayed(uint64_t handle, uint64_t left, bool hasTextures = true,
-                  replay::Options options = {.iterations = 2, .warmup = 1}) {
+/// Writes a launch that was given texture 5, found 10 in the array and left 11. `left` is what it
+/// stored.
+std::filesystem::path writeTextured(const std::filesystem::path& directory, uint64_t left) {
   RecordingPlan plan{.kernel = "handle", .ir = kHandle};
   plan.addRegion(kOut, bytesOfOne(uint64_t{0}), bytesOfOne(left));
   plan.addRegion(kArray, bytesOfOne(uint64_t{10}), bytesOfOne(uint64_t{11}));
   plan.addPointer("out", kOut);
   plan.addScalar("texture", "i64", bytesOfOne(kRecorded));
   plan.block = plan.grid = {1, 1, 1};
-  const TemporaryDirectory directory;
-  const std::filesystem::path file = writeRecording(directory.path(), plan);
+  const std::filesystem::path file = writeRecording(directory, plan);
   artifact::KernelRecord record = artifact::KernelRecord::load(file);
   TextureObject object{.handle = kRecorded,
                        .isSurface = true,
@@ -91,6 +91,13 @@ Replayed replayed(uint64_t handle, uint64_t left, bool hasTextures = true,
   record.instances.at(kDynamicHash).textures = {object};
   record.device = "cuda:0";
   std::ofstream(file) << record.toJson();
+  return file;
+}
+
+Replayed replayed(uint64_t handle, uint64_t left, bool hasTextures = true,
+                  replay::Options options = {.iterations = 2, .warmup = 1}) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = writeTextured(directory.path(), left);
   Replayed done;
   std::unique_ptr<device::Device> device;
   if (hasTextures)
@@ -125,4 +132,20 @@ TEST_CASE("a device without textures leaves the argument as it was") {
   const auto [calls, result] = replayed(0, kRecorded, false);
   CHECK(result.error == "");
   CHECK(result.resultClass == ResultClass::Wrong); // nothing changed the array
+}
+
+TEST_CASE("trials fill arrays from memory and see what is left in them") {
+  for (const uint64_t handle : {kRecorded, uint64_t{77}}) {
+    const TemporaryDirectory directory;
+    std::vector<std::string> calls;
+    replay::Session session(writeTextured(directory.path(), handle), "",
+                            std::make_unique<TexturedDevice>(handle, calls));
+    replay::Trim trim(session, session.recorded(), 10);
+    CHECK(trim.takeReference({1, 1, 1}).refusal == "");
+    CHECK(trim.trial({}).difference == "");
+    const std::vector<replay::Fill> output = {{kOut, 8, replay::Pattern::Small}};
+    CHECK(trim.trial(output).difference == "");
+    const std::vector<replay::Fill> array = {{kArray, 8, replay::Pattern::Small}};
+    CHECK(trim.trial(array).difference != "");
+  }
 }
