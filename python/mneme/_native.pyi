@@ -240,6 +240,9 @@ def ir_to_bitcode(ir: bytes) -> bytes:
 def cache_directory() -> str:
     """Return where compiled images are kept, made if it was missing; empty if there is none."""
 
+def processor_hash() -> str:
+    """Return what code for the CPU device depends on, 16 hexadecimal digits."""
+
 def content_hash(content: bytes) -> str:
     """Return the hash of stored content, 32 hexadecimal digits."""
 

@@ -11,6 +11,7 @@
 #include "runtime/compiler/service/client.h"
 #include "runtime/compiler/service/configuration.h"
 #include "runtime/compiler/service/disk_cache.h"
+#include "runtime/compiler/service/library_identity.h"
 #include "runtime/compiler/service/other_compiler.h"
 #include "runtime/compiler/service/pass_plugin_files.h"
 #include "runtime/compiler/service/service.h"
@@ -128,6 +129,7 @@ std::string cacheDirectory() {
 
 void bindCompile(py::module_& module) {
   using py::arg;
+  module.def("processor_hash", [] { return toHex(hash64(compile::hostIdentity())); });
   module.def("compiler_version", &compile::versionJson, py::call_guard<py::gil_scoped_release>());
   module.def("llvm_passes", &compile::passNamesJson, py::call_guard<py::gil_scoped_release>());
   module.def(

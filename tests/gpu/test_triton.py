@@ -9,11 +9,13 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpu import support
-from gpu.support import mneme, run_command
+from gpu.support import mneme, run_command, without_ir
+from mneme.devices import device_limits
 from mneme.recording.directory import Recording
 from mneme.recording.recorded_execution import RecordedExecution
 
@@ -118,3 +120,52 @@ def test_tune_and_compare(recording: Path, tmp_path: Path) -> None:
     for kernel in json.loads(done.stdout)["kernels"]:
         for one in kernel["variants"].values():
             assert one["verdict"] not in ("wrong", "failed", "invalid"), one
+
+
+def _deployed(recording: Path, folder: Path) -> Path:
+    """Deploy other code of three kernels: by our LLVM, with constants, and by ptxas."""
+    found: dict[str, dict[str, Any]] = {
+        "softmax_kernel": {"passes": "default<O2>"},
+        "scale_kernel": {"passes": "default<O1>", "specialize": True},
+        "layer_norm_kernel": {"llvm": "ptx", "codegen_opt": 2},
+    }
+    arch = device_limits(support.DEVICE).target
+    for kernel, configured in found.items():
+        record = _kernels(recording)[kernel].path
+        (launch,) = json.loads(Path(record).read_text())["instances"]
+        results = without_ir.write_results(
+            folder / kernel, Path(record), launch, arch, **configured
+        )
+        done = mneme("deploy", results, "-o", folder / "tuned.json", "--merge")
+        assert done.returncode == 0, done.stderr
+    return folder / "tuned.json"
+
+
+def _run(recording: Path, tuned: Path | str, cache: Path | None = None) -> list[str]:
+    """Run the program, and return its lines and those of the trace."""
+    done = mneme(
+        *("run", "--device", support.DEVICE, "--", PYTHON, PROGRAM),
+        timeout=SECONDS,
+        TRITON_CACHE_DIR=str(cache or recording.parent / "cache"),
+        TORCHINDUCTOR_CACHE_DIR=str(recording.parent / "inductor"),
+        PROTEUS_TUNED_KERNELS=str(tuned),
+        PROTEUS_TRACE_OUTPUT="kernel-trace",
+    )
+    assert done.returncode == 0, done.stderr
+    return [*done.stdout.splitlines(), *done.stderr.splitlines()]
+
+
+def test_what_was_found_is_deployed(recording: Path, tmp_path: Path) -> None:
+    alone = [float(line) for line in _run(recording, "")[:5]]
+    lines = _run(recording, _deployed(recording, tmp_path))
+    assert [float(line) for line in lines[:5]] == pytest.approx(alone, rel=1e-5)
+    traced = [line for line in lines if "[kernel-trace]" in line]
+    for kernel in ("softmax_kernel", "scale_kernel", "layer_norm_kernel"):
+        (line,) = (one for one in traced if f"] {kernel} " in one)
+        assert line.endswith("variant 0, fits this launch"), traced
+    assert not any("not used" in line for line in lines), lines
+
+
+def test_code_that_triton_makes_anew_is_the_same(recording: Path, tmp_path: Path) -> None:
+    lines = _run(recording, _deployed(recording, tmp_path), tmp_path / "empty")
+    assert sum(line.endswith("variant 0, fits this launch") for line in lines) == 3, lines

@@ -9,9 +9,11 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest import BUILD, Finished, made_once, mneme, records, run_command
+from conftest import BUILD, Finished, instances, made_once, mneme, records, run_command
+from without_ir_parts import write_results
 
 from mneme import _native
 from mneme.recording.recorded_execution import RecordedExecution
@@ -125,6 +127,77 @@ def test_tune_keeps_the_launch_and_writes_no_tuned_kernels(recording: Path, tmp_
     trials = (tmp_path / "tuned" / "trials.jsonl").read_text().splitlines()
     assert all(json.loads(one)["status"] == "verified" for one in trials)
     assert not list((tmp_path / "tuned").glob("*tuned_kernels*"))
+
+
+def _deployed(recording: Path, folder: Path, kernel: str, **configured: Any) -> Path:
+    (record,) = (one for one in records(recording) if kernel in one.read_text())
+    (launch,) = instances(record)
+    results = write_results(folder / kernel, record, launch, "cpu", **configured)
+    done = mneme("deploy", results, "-o", folder / "tuned.json", "--merge")
+    assert done.returncode == 0, done.stderr
+    return folder / "tuned.json"
+
+
+def _run(made: Path, tuned: Path | str, **changed: Path) -> Finished:
+    images: list[str | Path] = [
+        changed.get(kernel, made / "cache" / f"ENTRY{number}" / f"{kernel}.cubin")
+        for number, kernel in enumerate(KERNELS)
+    ]
+    words: list[str | Path] = ["run", "--device", "cpu", "--", made / "loader", *images]
+    return mneme(
+        *words,
+        PROTEUS_TUNED_KERNELS=str(tuned),
+        PROTEUS_TRACE_OUTPUT="kernel-trace" if tuned else "",
+    )
+
+
+def test_what_was_found_is_deployed_for_the_code_that_triton_made(
+    made: Path, recording: Path, tmp_path: Path
+) -> None:
+    alone = _run(made, "").stdout
+    _deployed(recording, tmp_path, "scale_kernel", passes="default<O1>", specialize=True)
+    tuned = _deployed(recording, tmp_path, "softmax_kernel", passes="default<O2>")
+    (variant,) = json.loads(tuned.read_text())["scale_kernel"]["Mneme"]["Variants"]
+    assert (variant["CodeForm"], variant["Pipeline"]) == ("cpu", "default<O1>")
+    assert variant["Guards"] == ["Arch", "Arg:2", "Arg:3"]
+    assert bytes.fromhex(variant["Cubin"])[:4] == b"\x7fELF"
+    done = _run(made, tuned)
+    assert (done.returncode, done.stdout) == (0, alone), done.stderr
+    traced = [line for line in done.stderr.splitlines() if "[kernel-trace]" in line]
+    assert [line.rpartition(": ")[2] for line in traced] == [
+        "variant 0, fits this launch",
+        "variant 0, fits this launch",
+    ]
+    assert "not used" not in done.stderr
+
+
+def test_other_code_and_damaged_files_run_as_triton_made_them(
+    made: Path, recording: Path, tmp_path: Path
+) -> None:
+    alone = _run(made, "").stdout
+    other = tmp_path / "other.cubin"
+    own = (made / "cache" / "ENTRY0" / "scale_kernel.cubin").read_bytes()
+    other.write_bytes(own[:-1] + b"?")
+    tuned = _deployed(recording, tmp_path, "scale_kernel", passes="default<O1>")
+    done = _run(made, tuned, scale_kernel=other)
+    assert done.stdout == alone
+    assert "'scale_kernel' was not used: no launch of it had the code" in done.stderr
+    content = json.loads(tuned.read_text())
+    (variant,) = content["scale_kernel"]["Mneme"]["Variants"]
+    softmax = _image("softmax_kernel").hex()
+    for changes, told in (
+        ({"Cubin": "7f454c46"}, "what the file has in its place is not device code"),
+        ({"Cubin": softmax}, "the file's code has no such kernel"),
+        ({"Processor": "0" * 16}, "its machine code is for another processor"),
+        ({"Guards": ["Arch", "Arg:2"], "Match": {**variant["Match"], "Args": [
+            {**one, "Bytes": "00" * (len(one["Bytes"]) // 2)} for one in variant["Match"]["Args"]
+        ]}}, "'scale_kernel' was not used"),
+    ):  # fmt: skip
+        content["scale_kernel"]["Mneme"]["Variants"] = [{**variant, **changes}]
+        tuned.write_text(json.dumps(content))
+        done = _run(made, tuned)
+        assert (done.returncode, done.stdout) == (0, alone), done.stderr
+        assert told in done.stderr
 
 
 def test_variants_are_compared_with_the_recorded_code(recording: Path, tmp_path: Path) -> None:

@@ -60,3 +60,24 @@ def write_tuned(
     )
     write_tuned_file(path, {facts["kernel_name"]: TunedKernel(variants=(variant,))})
     return path
+
+
+def write_results(folder: Path, record: Path, record_id: str, arch: str, **configured: Any) -> Path:
+    """Write results as if a search had found this configuration of a recorded launch."""
+    facts = launch_facts(record, record_id)
+    launch = {"grid": dim3.from_dict(facts["grid"]), "block": dim3.from_dict(facts["block"])}
+    config = ExperimentConfiguration(**launch, shared_mem=facts["shared_mem"], **configured)
+    gain = {"ratio": 1.5, "low": 1.4, "high": 1.6, "significant": True}
+    found = {"trial": 1, "config": config.to_dict(), "gain": gain}
+    content = {
+        **found,
+        "best_metric": 1000.0,
+        "baseline_metric": 1500.0,
+        "same_launch": {**found, "metric": 1000.0},
+        "facts": facts,
+        "record": {"record_database": str(record), "record_id": record_id},
+        "device": {"id": arch, "name": "tested", "arch": arch},
+    }
+    folder.mkdir(parents=True)
+    (folder / "best.json").write_text(json.dumps(content))
+    return folder

@@ -14,7 +14,7 @@ from mneme.code_texts import compiler_text
 from mneme.deploy import DeployOptions, plan_deployment, write_deployment
 from mneme.deploy.tuned_file import read_tuned_file
 from mneme.errors import InvalidArgument, Unsupported
-from mneme.mneme_types import ConfigurationChanges
+from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration
 from mneme.recording.configured import configured
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.session.constant_arguments import with_deployable_dimensions
@@ -117,11 +117,11 @@ def _of_triton(folder: Path) -> RecordedExecution:
     return RecordedExecution.from_json(path)
 
 
-def test_searches_of_tritons_ir_write_no_tuned_kernels(tmp_path: Path) -> None:
+def test_searches_of_tritons_ir_leave_tuned_kernels_to_deploy(tmp_path: Path) -> None:
     record = _of_triton(tmp_path)
     assert record.images["ptx"] == str(tmp_path / "RecordedCode_17.ptx")
     options, told = with_code_as_it_is(TuneOptions(), record)
-    assert told.startswith("no file of tuned kernels is written: Triton 3.5.0 compiles this")
+    assert "the program has Triton 3.5.0 make this kernel; 'mneme deploy' writes what" in told
     assert (options.no_proteus_output, options.fixed_passes) == (True, None)
     options, told = with_deployable_dimensions(options, record)
     assert options.launch_dim == "none"
@@ -132,7 +132,7 @@ def test_searches_of_tritons_ptx_are_those_of_ptx(tmp_path: Path) -> None:
     record = _of_triton(tmp_path)
     options, told = with_code_as_it_is(TuneOptions(llvm=("ptx",)), record)
     assert told.startswith(
-        "only limits of registers, launch bounds and what ptxas takes are searched; no file of"
+        "only limits of registers, launch bounds and what ptxas takes are searched; 'mneme dep"
     )
     assert (options.fixed_passes, options.codegen_opt_range) == ("default<O3>", "1:3")
     with pytest.raises(InvalidArgument, match="has nothing to search"):
@@ -253,10 +253,29 @@ def test_levels_of_ptxas_need_what_was_tuned(tmp_path: Path) -> None:
     assert left.reason.startswith("its levels and options of ptxas are not deployed: ")
 
 
-def test_results_of_code_that_others_compile_are_not_deployed(tmp_path: Path) -> None:
+def test_results_of_triton_are_deployed_if_they_say_what_the_program_loads(tmp_path: Path) -> None:
+    def why_not(**told: Any) -> str:
+        (tmp_path / "best.json").write_text(json.dumps(best(facts=facts(**told))))
+        plan = plan_deployment([tmp_path])
+        assert plan.deployed == []
+        return plan.left_out[0].reason
+
     (tmp_path / "best.json").write_text(json.dumps(best()))
     assert len(plan_deployment([tmp_path]).deployed) == 1
-    (tmp_path / "best.json").write_text(json.dumps(best(facts=facts(producer="Triton 3.5.0"))))
-    plan = plan_deployment([tmp_path])
-    assert plan.deployed == []
-    assert "Triton 3.5.0 compiles it while its program runs" in plan.left_out[0].reason
+    assert "of an earlier release: tune it again" in why_not(producer="Triton 3.5.0")
+    told = why_not(producer="Triton 3.5.0", image_form="cubin")
+    assert told.startswith("what was found is not deployed: ")
+
+
+def test_constants_of_code_of_a_file_are_guarded() -> None:
+    from mneme.deploy.loaded_code import _fixed  # noqa: PLC0415 - what follows needs it alone
+
+    known = {"args": [{"index": 2, "name": "n"}, {"index": 3, "name": "a"}]}
+    for changes, guards in (
+        ({}, ()),
+        ({"specialize": True}, ("Arg:2", "Arg:3")),
+        ({"specialize": True, "specialized_args": "2"}, ("Arg:2",)),
+        ({"specialize_dims": True, "set_launch_bounds": True}, ("Grid", "Block")),
+        ({"set_launch_bounds": True}, ("Block",)),
+    ):
+        assert _fixed(known, ExperimentConfiguration(**changes)) == guards

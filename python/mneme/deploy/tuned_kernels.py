@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from mneme._vendors import codegen_of
 from mneme.deploy.guards import guard_against
+from mneme.deploy.loaded_code import LoadedCode, loaded_code
 from mneme.deploy.tuned_variant import (
     FLAT_KEYS,
     LOOKS_FASTER,
@@ -17,7 +17,7 @@ from mneme.deploy.tuned_variant import (
     TunedVariant,
 )
 from mneme.deploy.tuning_results import Choice, TuningResult, find_results, read_result
-from mneme.errors import InvalidArgument, MnemeError
+from mneme.errors import InvalidArgument
 from mneme.kernel_names import KernelName
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ GUARD_CHOICES = ("static-hash", "arch", "launch", "args", "none")
 
 DEFAULT_GUARDS = ("static-hash", "arch")
 """The default guards of `mneme deploy`."""
-
-_USUAL_LEVEL = 3  # of ptxas, and of the driver
 
 _GUARDS_OF_CHOICE = {"arch": ("Arch",), "launch": ("Grid", "Block", "SharedMem"), "args": ("Args",)}
 
@@ -229,12 +227,13 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
         note = f"{note}; {told}" if note else told
         reason = reason and f"{reason} with the recorded dimensions; {told}"
     facts = result.facts
-    if facts.get("producer") and not reason:
-        reason = f"{facts['producer']} compiles it while its program runs, which mneme leaves alone"
-    form = str(facts.get("code_form", ""))
-    cubin = b""
+    form = str(facts.get("code_form") or facts.get("image_form") or "")
+    loaded = LoadedCode()
     if choice is not None and form and not reason:
-        cubin, reason = _machine_code(result, choice)
+        loaded = loaded_code(result, choice)
+        reason = loaded.reason
+    if facts.get("producer") and not form and not reason:
+        reason = "these results are of an earlier release: tune it again"
     if choice is None or reason:
         return LeftOut(
             directory=result.directory,
@@ -247,9 +246,9 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
     variant = _variant_of(result, choice, options)
     variant = replace(
         variant,
-        cubin=cubin,
-        # Machine code is for one architecture.
-        guards=tuple(dict.fromkeys(("Arch", *variant.guards))) if cubin else variant.guards,
+        cubin=loaded.code,
+        processor=loaded.processor,
+        guards=tuple(dict.fromkeys((*loaded.guards, *variant.guards))),
         code_hash="" if form else str(facts.get("code_hash", "")),
         code_form=form,
     )
@@ -331,30 +330,6 @@ def _reason_against(choice: Choice, options: DeployOptions, contender: Gain | No
     if choice.gain is not None and choice.gain.low < options.min_gain:
         return f"gains {choice.gain.low:.3f} at least, less than {options.min_gain:g}"
     return ""
-
-
-def _machine_code(result: TuningResult, choice: Choice) -> tuple[bytes, str]:
-    """Return what ptxas makes of recorded PTX by its levels and options, or why that is not there.
-
-    Without them the driver compiles, and there is nothing to return. Machines of production runs
-    need not have ptxas, and another one would make other code than the one that was measured.
-    """
-    config = choice.config
-    if not config.assembler_options and config.codegen_opt == _USUAL_LEVEL:
-        return b"", ""
-    from mneme import _native  # noqa: PLC0415 - loads native code
-
-    about = "its levels and options of ptxas are not deployed"
-    if result.record is None or not result.match.arch:
-        return b"", f"{about}: the results do not say what was tuned, and on what GPU"
-    try:
-        recorded = _native.RecordedCode(result.record)
-        code = recorded.assembled(result.match.arch, json.dumps(config.to_dict()))
-    except MnemeError as error:
-        return b"", f"{about}: {error}"
-    if choice.image_hash and _native.content_hash(code) != choice.image_hash:
-        return b"", f"{about}: ptxas here makes other code than the one that was measured"
-    return code, ""
 
 
 def _as_measured(variant: TunedVariant, config: ExperimentConfiguration) -> TunedVariant:

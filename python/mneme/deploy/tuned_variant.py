@@ -57,6 +57,7 @@ FLAT_KEYS: Final = (
 
 _OWN_KEYS: Final = tuple(FlatKey(one.deployed, one.key, one.key) for one in CODE_NUMBERS)
 _TEXT_KEYS: Final = tuple(FlatKey(one.deployed, one.key, one.key) for one in CODE_TEXTS)
+_OF_PTX: Final = ("ptx", "fatbin")
 _KEYS: Final = (*FLAT_KEYS, *_OWN_KEYS, *_TEXT_KEYS)
 
 
@@ -333,7 +334,10 @@ class TunedVariant(FixedCodeKnobs):
     """What the code is where it has no IR and a program loads it: "cubin"; empty: it has IR."""
 
     cubin: bytes = b""
-    """Machine code for the architecture of `match`, in place of that of the program's PTX."""
+    """Code for the architecture of `match`, in place of that which the program loads."""
+
+    processor: str = ""
+    """A hash of the processor that such code is for, if that is the CPU device's."""
 
     def is_for(self, static_hash: str, code_hash: str) -> bool:
         """Whether it is for this code."""
@@ -380,8 +384,11 @@ class TunedVariant(FixedCodeKnobs):
                 # Without a number, the code keeps the bounds that it says.
                 "TunedMaxThreads": self.tuned_max_threads if has_bounds else None,
                 "MinBlocksPerSM": self.min_blocks_per_sm if has_bounds else None,
+                "Pipeline": self.pipeline if self.cubin and self.code_form not in _OF_PTX else None,
                 "CodeGenOptLevel": self.codegen_opt_level if self.cubin else None,
+                "LlvmOptions": self.llvm_options or None,
                 "AssemblerOptions": self.assembler_options or None,
+                "Processor": self.processor or None,
                 "Cubin": self.cubin.hex() or None,
             }
             return {"CodeForm": self.code_form, **said_in(told)}
@@ -411,4 +418,5 @@ class TunedVariant(FixedCodeKnobs):
             code_hash=said.get("CodeHash", "").lower(),
             code_form=said.get("CodeForm", ""),
             cubin=bytes.fromhex(said.get("Cubin", "")),
+            processor=remark(said.get("Processor")),
         )

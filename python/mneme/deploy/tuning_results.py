@@ -82,6 +82,9 @@ class TuningResult:
     record: Path | None = None
     """The record that was tuned; None if the results do not say."""
 
+    record_id: str = ""
+    """The launch in it that was tuned; empty if the results do not say."""
+
     contender: Gain | None = None
     """If the baseline won: the uncertain gain of the best other configuration."""
 
@@ -171,6 +174,7 @@ def result_of(directory: Path, best: dict[str, Any]) -> TuningResult:
         weight=float(best.get("weight", 1.0)),
         match=match_of(facts, arch=arch, device=str(measured_on.get("name", ""))),
         record=_record(best.get("record")),
+        record_id=str((best.get("record") or {}).get("record_id") or ""),
         contender=_gain((best.get("contender") or {}).get("gain")),
     )
 
@@ -193,11 +197,18 @@ def match_of(facts: dict[str, Any], *, arch: str = "", device: str = "") -> Matc
                 pointers=tuple(one.get("pointers", ())),
             )
             # Results of earlier releases lack "values"; features that need them are not deployed.
-            for one in sorted(
-                [*facts["args"], *facts.get("values", [])], key=lambda one: int(one["index"])
-            )
+            for one in sorted(_known_values(facts), key=lambda one: int(one["index"]))
         ),
     )
+
+
+def _known_values(facts: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what is known of arguments: all of them, or those that are no pointers."""
+    known = {int(one["index"]): one for one in [*facts["args"], *facts.get("values", [])]}
+    launched = facts.get("launched")
+    if not launched:
+        return list(known.values())
+    return [{**one, "value": known.get(int(one["index"]), {}).get("value")} for one in launched]
 
 
 def _arch(device: str, facts: dict[str, Any]) -> str:

@@ -69,7 +69,8 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "src/advec_mom.cpp:120"), "label" (what the program calls the launch: "step/advection"),
         "source_arch" (what the program was built for), "grid", "block" (`{"x", "y", "z"}`),
         "shared_mem" (bytes of dynamic shared memory), "occurrences", "code_form" (only without IR:
-        what the code is), "producer" (only if no build with mneme made the IR) and "args": the
+        what the code is), "producer" (only if no build with mneme made the IR), "image_form" (only
+        with "producer": what the program loads) and "args": the
         scalar arguments whose values can become constants, each
         `{"index", "name", "type", "size", "bytes", "value", "varies"}` with "bytes" in
         hexadecimal digits as they lie in memory, and whether another recorded launch of the kernel
@@ -77,7 +78,8 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         with "offset" and with the path "0+8" as "path". "values" are the other arguments passed by
         value (structs, integers and floats of unusual width), each
         `{"index", "name", "type", "size", "bytes"}`. Without IR these are all arguments; offsets of
-        what were pointers, which are zero in "bytes", stand in "pointers".
+        what were pointers, which are zero in "bytes", stand in "pointers". "launched" are all
+        arguments in this form, of code with IR that the program loads.
 
     Raises:
         NotFound: If the record, the launch or its snapshot is missing.
@@ -101,8 +103,14 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "occurrences": instance.occ,
         **({"code_form": record.code_form} if record.code_form else {}),
         **({"producer": record.producer} if record.producer else {}),
+        **({"image_form": form} if (form := _loaded_form(record)) else {}),
         **_arguments(record, instance),
     }
+
+
+def _loaded_form(record: RecordedExecution) -> str:
+    """Return what the program loaded of a kernel that has IR beside it; empty for others."""
+    return next((form for form in record.images if form != "ptx"), "")
 
 
 def unchanging_arguments(
@@ -298,6 +306,7 @@ def _arguments(
             for index, one in enumerate(known)
             if one.kind not in _NO_VALUES and index not in scalars and values[index]
         ],
+        **({"launched": _with_pointers(known, values, instance)} if record.images else {}),
     }
 
 

@@ -37,6 +37,9 @@ _ABOUT_CODE: Final = (
 )
 
 
+_DEPLOYED: Final = "'mneme deploy' writes what was found for runs by 'mneme run'"
+
+
 def _form_searched(options: TuneOptions, record: RecordedExecution) -> str:
     """Return the form of the code to search, if it is not IR.
 
@@ -69,8 +72,8 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
     form = _form_searched(options, record)
     if not form and record.producer:
         return replace(options, no_proteus_output=True), (
-            "no file of tuned kernels is written: "
-            f"{record.producer} compiles this kernel while its program runs"
+            f"no file of tuned kernels is written here, since the program has {record.producer} "
+            f"make this kernel; {_DEPLOYED}"
         )
     if not form:
         return options, ""
@@ -106,10 +109,7 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
         if options.fixed_max_registers is None and options.max_registers_range is None:
             unchanged["max_registers_range"] = _REGISTERS
     if record.producer:
-        return replace(options, **unchanged), (
-            f"only {searched} are searched; no file of tuned kernels is written: "
-            f"{record.producer} compiles this kernel while its program runs"
-        )
+        return replace(options, **unchanged), (f"only {searched} are searched; {_DEPLOYED}")
     return replace(options, **unchanged), (
         f"only {searched} are searched: the code is {form_text(form)} without IR, "
         f"so pipelines{' and constants' if is_ptx else ', constants and launch bounds'} stay as "

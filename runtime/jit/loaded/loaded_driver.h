@@ -44,6 +44,8 @@ public:
   virtual std::string target(int device) = 0;
   /// Whether a launch on the stream becomes a node of a graph; true also if that is unknown.
   virtual bool isCaptured(void* stream) noexcept = 0;
+  /// Returns a hash of what code for a device depends on beside its target; empty for GPUs.
+  virtual std::string processor() { return {}; }
   /// Asks where a kernel's arguments lie; nothing if the driver does not say.
   virtual std::optional<std::vector<embed::DeviceParameter>> parametersOf(const void* kernel) = 0;
 

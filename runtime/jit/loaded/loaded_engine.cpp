@@ -397,18 +397,39 @@ void* LoadedEngine::changedCode(Kernel& kernel, size_t variant,
   }
 }
 
+/// The file may be another machine's, or damaged: code that takes other arguments, or has variables
+/// that the program would not find, never runs. \throws Error
+void LoadedEngine::checkCode(const Kernel& kernel, const tuned::Variant& variant) {
+  const std::string target = driver_.target(driver_.currentDevice());
+  if (variant.match.arch != target)
+    throw Error(ErrorCode::Unsupported,
+                "its machine code is for " + variant.match.arch + ", not for " + target);
+  if (variant.processor != driver_.processor())
+    throw Error(ErrorCode::Unsupported, "its machine code is for another processor");
+  const embed::CodeImage image = embed::copyImage(*variant.cubin);
+  const bool isForCpu = kernel.blob.imageForm == embed::kCpuForm;
+  if (image.form.empty() || (image.form == embed::kCpuForm) != isForCpu)
+    throw Error(ErrorCode::ArtifactCorrupt, "what the file has in its place is not device code");
+  const embed::DeviceCode code = embed::readCode(image, target);
+  const embed::DeviceKernel* const found = code.find(kernel.blob.kernel);
+  if (!found)
+    throw Error(ErrorCode::ArtifactCorrupt, "the file's code has no such kernel");
+  if (found->parameters &&
+      !std::ranges::equal(*found->parameters, kernel.blob.args, {},
+                          &embed::DeviceParameter::sizeBytes, &KernelArg::sizeBytes))
+    throw Error(ErrorCode::ArtifactCorrupt, "the file's code takes other arguments");
+}
+
 void* LoadedEngine::makeChanged(const Kernel& kernel, const tuned::Variant& variant) noexcept {
   const std::string& name = kernel.blob.kernel;
   try {
-    if (kernel.blob.imageForm != "ptx")
+    if (!variant.cubin && kernel.blob.imageForm != "ptx")
       throw Error(ErrorCode::Unsupported, "its code takes no limit of registers or threads");
     if (kernel.hasVariables)
       throw Error(ErrorCode::Unsupported,
                   "its code has device variables, of which other code would have its own");
-    if (const std::string target = driver_.target(driver_.currentDevice());
-        variant.cubin && variant.match.arch != target)
-      throw Error(ErrorCode::Unsupported,
-                  "its machine code is for " + variant.match.arch + ", not for " + target);
+    if (variant.cubin)
+      checkCode(kernel, variant);
     std::vector<std::byte> code =
         variant.cubin ? *variant.cubin
                       : embed::withLimits(*kernel.blob.image, name, limitsOf(variant));

@@ -115,6 +115,7 @@ private:
   std::optional<TunedLaunch> choose(Kernel& kernel, const DriverLaunch& launch, int device);
   /// Null: the program's own code runs.
   void* changedCode(Kernel& kernel, size_t variant, const DriverLaunch& launch) noexcept;
+  void checkCode(const Kernel& kernel, const tuned::Variant& variant);
   void* makeChanged(const Kernel& kernel, const tuned::Variant& variant) noexcept;
   void trace(const Kernel& kernel, const DriverLaunch& launch, int device,
              const tuned::Choice& choice, const std::optional<TunedLaunch>& chosen) noexcept;

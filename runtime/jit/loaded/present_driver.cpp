@@ -4,7 +4,9 @@
 
 #include <dlfcn.h>
 
+#include "runtime/compiler/service/library_identity.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/base/hash.h"
 #include "runtime/core/loaded/vendor_functions.h"
 #include "runtime/devices/cuda/application.h"
 #include "runtime/devices/cuda/cuda_description.h"
@@ -134,7 +136,7 @@ private:
   const Driver& driver_;
 };
 
-/// Its images tell what their kernels take, and there is no code to change.
+/// Its images tell what their kernels take. They are for one processor.
 class CpuDriver final : public LoadedDriver {
 public:
   int currentDevice() noexcept override { return 0; }
@@ -148,10 +150,15 @@ public:
   std::optional<std::vector<embed::DeviceParameter>> parametersOf(const void*) override {
     return std::nullopt;
   }
-  void* load(const std::vector<std::byte>&, const std::string&) override {
-    throw Error(ErrorCode::Unsupported, "the CPU device runs code as it is");
+  std::string processor() override { return toHex(hash64(compile::hostIdentity())); }
+  void* load(const std::vector<std::byte>& code, const std::string& kernel) override {
+    void *module = nullptr, *function = nullptr;
+    if (!load_ || !getFunction_ || load_(&module, code.data()) != 0 ||
+        getFunction_(&function, module, kernel.c_str()) != 0)
+      throw Error(ErrorCode::Unsupported, "the CPU device does not load it");
+    return function;
   }
-  bool takeAttributes(const void*, void*, uint64_t) noexcept override { return false; }
+  bool takeAttributes(const void*, void*, uint64_t) noexcept override { return true; }
   void visitKernels(const LoadedGraph&, const std::function<bool(const void*)>&,
                     const std::function<void(const LoadedGraphKernel&)>&) override {}
   bool replaceIn(const LoadedGraph&, const LoadedGraphKernel&, const void*,
@@ -160,6 +167,10 @@ public:
   }
 
 private:
+  int (*load_)(void** module,
+               const void* image) = loaded::find<int (*)(void**, const void*)>("cuModuleLoadData");
+  int (*getFunction_)(void** function, void* module, const char* name) =
+      loaded::find<int (*)(void**, void*, const char*)>("cuModuleGetFunction");
   int (*isCapturing_)(void* stream,
                       int* status) = loaded::find<int (*)(void*, int*)>("cuStreamIsCapturing");
 };

@@ -234,9 +234,10 @@ Variant readVariant(const JsonObject& object) {
   variant.staticHash = readHash(object, "StaticHash");
   variant.codeHash = readHash(object, "CodeHash");
   variant.codeForm = object.text("CodeForm").value_or("");
+  variant.processor = object.text("Processor").value_or("");
   if (object.has("Cubin")) {
-    if (variant.codeForm != "ptx" || variant.match.arch.empty())
-      object.refuse("Cubin", "needs CodeForm 'ptx', and Arch in Match");
+    if (variant.codeForm.empty() || variant.match.arch.empty())
+      object.refuse("Cubin", "needs CodeForm, and Arch in Match");
     variant.cubin = std::make_shared<const std::vector<std::byte>>(
         readHex(object, "Cubin", kMaxCodeBytes, "machine code as pairs of hexadecimal digits"));
   }

@@ -68,8 +68,10 @@ struct Variant {
   /// What the code is where it has no IR and a program loads it: "cubin", "ptx"; empty: it has IR.
   /// There is a staticHash then.
   std::string codeForm;
-  /// Machine code for Match::arch in place of that of the program's PTX; null: none.
+  /// Code for Match::arch in place of the program's, with zero behind it if it is PTX; null: none.
   std::shared_ptr<const std::vector<std::byte>> cubin;
+  /// Where that is for the CPU device: a hash of the processor that it was made for.
+  std::string processor;
 
   /// `otherCode` is 0 where it is unknown.
   bool isFor(uint64_t otherStatic, uint64_t otherCode) const {

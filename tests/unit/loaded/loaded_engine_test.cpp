@@ -18,6 +18,7 @@ namespace {
 const std::string kHead = ".version 8.0\n.target sm_90\n.address_size 64\n";
 const std::string kBody = ".visible .entry k(.param .u64 k_p, .param .u32 k_n) { ret; }\n";
 const std::string kPlain = kHead + kBody;
+const std::string kOther = kHead + "// another compiler's\n" + kBody;
 const std::string kWithVariable = kHead + ".visible .global .align 4 .b8 v[4];\n" + kBody;
 
 /// Memory is between 4096 and 8191.
@@ -68,6 +69,14 @@ struct FakeDriver final : LoadedDriver {
   int refused = 0;
   std::vector<Replaced> replaced;
 };
+
+std::string hexOf(const std::string& text) {
+  std::string digits;
+  for (const char letter : text)
+    for (const int half : {(letter >> 4) & 15, letter & 15})
+      digits += "0123456789abcdef"[half];
+  return digits;
+}
 
 /// A file that tunes the kernel of this code, for an argument n of 7.
 std::string fileFor(const std::string& code, const std::string& how, uint64_t change = 0,
@@ -287,15 +296,15 @@ TEST_CASE("the options by which a program has PTX compiled are a part of its cod
   CHECK(program.driver.loaded[0].find(".maxnreg 32") != std::string::npos);
 }
 
-TEST_CASE("machine code of the file takes the place of PTX, on the architecture it is for") {
-  const std::string file = fileFor(kPlain, R"("MaxRegisters": 32, "Cubin": "7f454c46", )" + kDims);
+TEST_CASE("code of the file takes the place of the program's, on the architecture it is for") {
+  const std::string file =
+      fileFor(kPlain, R"("MaxRegisters": 32, "Cubin": ")" + hexOf(kOther) + R"(", )" + kDims);
   Program program(file);
   const auto plan = program.launch();
   REQUIRE(plan);
   CHECK(plan->function == &program.driver.changed);
   CHECK(plan->dims.block.x == 64);
-  CHECK(program.driver.loaded == std::vector<std::string>{"\x7f"
-                                                          "ELF"});
+  CHECK(program.driver.loaded == std::vector<std::string>{kOther});
   Program elsewhere(file);
   elsewhere.driver.architecture = "sm_100";
   CHECK_FALSE(elsewhere.launch());
@@ -303,6 +312,42 @@ TEST_CASE("machine code of the file takes the place of PTX, on the architecture 
   REQUIRE(elsewhere.warnings.size() == 1);
   CHECK(elsewhere.warnings[0].find("its machine code is for sm_90, not for sm_100") !=
         std::string::npos);
+}
+
+TEST_CASE("what a file has in place of code never runs if it is something else") {
+  std::string code, told;
+  const auto without = [](std::string text, const std::string& part, const std::string& by) {
+    return text.replace(text.find(part), part.size(), by);
+  };
+  SUBCASE("no code") {
+    code = "\x7f"
+           "ELF",
+    told = "is not device code";
+  }
+  SUBCASE("of another kernel") {
+    code = without(kOther, "entry k", "entry other"), told = "the file's code has no such kernel";
+  }
+  SUBCASE("with arguments of other sizes") {
+    code = without(kOther, ".u32 k_n", ".u64 k_n"), told = "the file's code takes other arguments";
+  }
+  SUBCASE("with more arguments") {
+    code = without(kOther, ".u32 k_n", ".u32 k_n, .param .u32 k_m");
+    told = "the file's code takes other arguments";
+  }
+  Program program(fileFor(kPlain, "\"Cubin\": \"" + hexOf(code) + "\", " + kDims));
+  CHECK_FALSE(program.launch());
+  CHECK(program.driver.loaded.empty());
+  REQUIRE(program.warnings.size() == 1);
+  CHECK(program.warnings[0].find(told) != std::string::npos);
+}
+
+TEST_CASE("code for another processor never runs") {
+  Program program(
+      fileFor(kPlain, R"("Processor": "ab", "Cubin": ")" + hexOf(kOther) + R"(", )" + kDims));
+  CHECK_FALSE(program.launch());
+  CHECK(program.driver.loaded.empty());
+  REQUIRE(program.warnings.size() == 1);
+  CHECK(program.warnings[0].find("is for another processor") != std::string::npos);
 }
 
 TEST_CASE("code that cannot be changed stays, with its dimensions") {
