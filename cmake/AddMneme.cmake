@@ -36,7 +36,7 @@ include_guard(GLOBAL)
   **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``, and types in debug information,
   which the passes remove unless the project asks for some) and a PRIVATE link to ``Mneme::mnemert``: who links the target
   gets none of it. Without ``NO_RECORD``, ``CUDA_RUNTIME_LIBRARY`` becomes ``Shared`` unless the target sets it, since the
-  recorder sees the allocations of a program only through the shared CUDA runtime; who links a static or object library
+  recorder places the memory of a program on a GPU only through the shared CUDA runtime; who links a static or object library
   links that runtime. With ``CUDA_SEPARABLE_COMPILATION``, clang compiles and links the device code (``-fgpu-rdc
   --offload-new-driver``, and ``--offload-link`` for who links the code, through static libraries too;
   ``--no-offload-new-driver`` among the project's flags has no say here); that property and

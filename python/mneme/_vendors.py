@@ -22,6 +22,7 @@ __all__ = [
     "SEEN_BY_DRIVER",
     "SHARED_RUNTIME_HINT",
     "SPACK_TOOLKIT_HINT",
+    "STATIC_RUNTIME_MARKS",
     "TOOLKIT_COMPILER",
     "TOOLKIT_HEADERS",
     "TOOLKIT_HINT",
@@ -70,6 +71,10 @@ DEFAULT_CMAKE_ARCH = "90"
 # Sections with device code in programs, and the shared runtime such programs are linked to.
 RUNTIME_BY_SECTION = {".nv_fatbin": "libcudart.so", ".hip_fatbin": "libamdhip64.so"}
 DEVICE_CODE_SECTIONS = frozenset(RUNTIME_BY_SECTION)
+
+# How symbols begin that a vendor's static runtime leaves in programs: by these the CPU device finds
+# its functions.
+STATIC_RUNTIME_MARKS = {"libcudart.so": "libcudart_static_"}
 
 # The kind of device, besides the CPU device, that a program linked to a runtime can use.
 DEVICE_BY_RUNTIME = {"libcudart.so": "cuda", "libamdhip64.so": "hip"}

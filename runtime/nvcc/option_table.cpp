@@ -56,8 +56,8 @@ constexpr std::array kOptions = {
            "clang compiles host code"},
     Option{"--archiver-binary", "-arbin", One, Handled, "the ar of --lib"},
     Option{"--cudart", "-cudart", One, Handled,
-           "shared where nothing is given; static links the static runtime: recorded on NVIDIA "
-           "GPUs only"},
+           "shared where nothing is given; with static, recorded memory lies on a GPU where the "
+           "vendor places it"},
     Option{"--cudadevrt", "-cudadevrt", One, Ignored,
            "nvlink takes of the device runtime what is called"},
     Option{"--libdevice-directory", "-ldir", One, Ignored, "clang takes the toolkit's"},

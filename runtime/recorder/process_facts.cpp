@@ -52,7 +52,15 @@ bool beginsWithAny(const std::string& file, std::span<const char* const> prefixe
 
 void countModule(void* user, const mneme_module_entry*) { ++*static_cast<size_t*>(user); }
 
-/// Whether a function of a runtime is in a file without any of these prefixes.
+/// Whether the CPU device's runtime stands before this function of one inside of the program; null:
+/// before any.
+bool isReplaced(const void* vendorEntry) noexcept {
+  using Ask = int (*)(const void*);
+  static const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "mneme_cudart_stands_before"));
+  return ask && ask(vendorEntry) != 0;
+}
+
+/// Whether a function of a runtime is in a file without any of these prefixes, and works there.
 bool isLinkedStatically(const void* vendorEntry, std::span<const char* const> runtimes) noexcept {
   Dl_info info{};
   const ElfW(Sym)* symbol = nullptr;
@@ -62,7 +70,7 @@ bool isLinkedStatically(const void* vendorEntry, std::span<const char* const> ru
       !info.dli_fname)
     return false;
   // Position-dependent programs name a function of a shared library by a stub of their own.
-  if (symbol && symbol->st_shndx == SHN_UNDEF)
+  if ((symbol && symbol->st_shndx == SHN_UNDEF) || isReplaced(vendorEntry))
     return false;
   try {
     const std::string file = std::filesystem::path(info.dli_fname).filename().string();
@@ -103,7 +111,7 @@ std::string whyNothingWasSeen(bool hasSeenAllocations, bool hasSeenModules) {
   const ExecutableFacts facts = apart(readExecutable);
   if (!facts.holdsDeviceCode && !hasSeenAllocations)
     return "";
-  if (facts.holdsDeviceCode && !facts.importsRuntime && !hasSeenAllocations)
+  if (facts.holdsDeviceCode && !facts.importsRuntime && !hasSeenAllocations && !isReplaced(nullptr))
     return nothingOfStaticRuntime();
   if (hasSeenModules || hasModules())
     return "the program launched no kernel; nothing was recorded";

@@ -131,21 +131,6 @@ def test_window_too_small_names_the_option(tmp_path: Path) -> None:
     assert "-vass" in done.stderr
 
 
-def test_statically_linked_runtime_is_named(tmp_path: Path) -> None:
-    flags = {key: mneme("config", key).stdout.split() for key in ("cxx", "cflags", "ldflags")}
-    program = tmp_path / "static"
-    source = ROOT / "examples" / "vector_add" / "vector_add.cu"
-    built = run_command(
-        *flags["cxx"], "-O1", "--offload-arch=sm_90", *flags["cflags"], source, "-o", program,
-        *flags["ldflags"], "-lcudart_static", "-ldl", "-lrt", "-lpthread",
-    )  # fmt: skip
-    assert built.returncode == 0, built.stderr
-    done = mneme("record", "-rdb", tmp_path / "db", "--device", "cpu", "--", program)
-    assert "Traceback" not in done.stderr
-    assert "shared" in done.stderr
-    assert "cudart" in done.stderr
-
-
 @pytest.mark.compile
 def test_a_program_without_kernels_is_not_blamed(tmp_path: Path) -> None:
     source = tmp_path / "host.cu"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mneme.programs.check import remark_on_cpu_run, remark_on_program
+from mneme.programs.check import brings_own_runtime, remark_on_cpu_run, remark_on_program
 from mneme.programs.elf import read_elf
 
 ECHO = Path("/bin/echo")
@@ -89,6 +89,19 @@ def test_static_runtime_cannot_be_recorded(tmp_path: Path) -> None:
     program = build(tmp_path, source=DEVICE_CODE)
     assert "no shared libcudart.so" in remark_on_program(program)
     assert "recorded without IR" in remark_on_program(program, device="cuda:0")
+
+
+@pytest.mark.compile
+def test_static_runtime_with_its_symbols_is_replaced_on_the_cpu_device(tmp_path: Path) -> None:
+    source = DEVICE_CODE + "\nvoid libcudart_static_0123(void) {}"
+    program = build(tmp_path, source=source)
+    assert remark_on_cpu_run(program) == ""
+    assert not brings_own_runtime(program)
+    assert "not instrumented" in remark_on_program(program)
+    subprocess.run(["strip", program], check=True)
+    assert "do not strip it, or link the shared runtime" in remark_on_cpu_run(program)
+    assert "do not strip it, or link the shared runtime" in remark_on_program(program)
+    assert brings_own_runtime(program)
 
 
 @pytest.mark.compile

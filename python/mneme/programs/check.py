@@ -14,8 +14,9 @@ from mneme._vendors import (
     RUNTIME_BY_SECTION,
     SEEN_BY_DRIVER,
     SHARED_RUNTIME_HINT,
+    STATIC_RUNTIME_MARKS,
 )
-from mneme.programs.elf import ElfFacts, read_elf
+from mneme.programs.elf import ElfFacts, has_symbol, read_elf
 
 __all__ = ["brings_own_runtime", "remark_on_cpu_run", "remark_on_program"]
 
@@ -63,10 +64,12 @@ def remark_on_program(path: str | Path, *, device: str = "cpu") -> str:
         )
     runtime = _missing_runtime(facts)
     kind = device.partition(":")[0]
-    if runtime and not (kind in SEEN_BY_DRIVER and kind == DEVICE_BY_RUNTIME[runtime]):
+    is_seen = kind in SEEN_BY_DRIVER and kind == DEVICE_BY_RUNTIME.get(runtime)
+    is_replaced = kind not in SEEN_BY_DRIVER and _has_static_runtime(Path(path), runtime)
+    if runtime and not is_seen and not is_replaced:
         return (
             f"'{path}' is linked to no shared {runtime}, so its allocations and launches cannot "
-            f"be seen; link the shared runtime ({SHARED_RUNTIME_HINT})"
+            f"be seen; {_advice(facts, runtime)}"
         )
     if any(name.startswith(_OUR_LIBRARIES) for name in facts.needed) or _has_no_kernel(facts):
         return ""
@@ -111,18 +114,39 @@ def remark_on_cpu_run(path: str | Path) -> str:
     runtime = _missing_runtime(facts)
     if facts.is_static and (runtime or not facts.sections):
         return f"'{path}' is statically linked, {nothing}; link it shared"
-    if runtime:
+    if runtime and not _has_static_runtime(Path(path), runtime):
         return (
             f"'{path}' is linked to no shared {runtime}, {nothing}: its kernels go to a GPU, if "
-            f"there is one; link the shared runtime ({SHARED_RUNTIME_HINT})"
+            f"there is one; {_advice(facts, runtime)}"
         )
     return ""
 
 
 def brings_own_runtime(path: Path) -> bool:
-    """Whether a program contains a vendor's runtime and uses the driver only through it."""
+    """Whether a program contains a vendor's runtime, which stays in use, and no other needs ours.
+
+    The CPU device's runtime takes the place of one whose symbols are there.
+    """
     facts = read_elf(path)
-    return bool(facts and _missing_runtime(facts) and DRIVER_LIBRARY not in facts.needed)
+    runtime = _missing_runtime(facts) if facts else ""
+    return bool(
+        facts
+        and runtime
+        and DRIVER_LIBRARY not in facts.needed
+        and not _has_static_runtime(path, runtime)
+    )
+
+
+def _has_static_runtime(path: Path, runtime: str) -> bool:
+    """Whether a program contains the static form of a vendor's runtime, with its symbols."""
+    mark = STATIC_RUNTIME_MARKS.get(runtime)
+    return mark is not None and has_symbol(path, mark)
+
+
+def _advice(facts: ElfFacts, runtime: str) -> str:
+    is_stripped = runtime in STATIC_RUNTIME_MARKS and ".symtab" not in facts.sections
+    others = "do not strip it, or " if is_stripped else ""
+    return f"{others}link the shared runtime ({SHARED_RUNTIME_HINT})"
 
 
 def _facts_of(program: Path) -> ElfFacts | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["ElfFacts", "code_bytes", "read_elf"]
+__all__ = ["ElfFacts", "code_bytes", "has_symbol", "read_elf"]
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
@@ -22,6 +22,7 @@ _NEEDED, _STRING_TABLE = 1, 5
 _SEARCH_PATHS = (15, 29)  # DT_RPATH, DT_RUNPATH
 _EXECUTABLE = 4  # SHF_EXECINSTR
 _LONGEST_NAME = 4096
+_NAMES_OF_SYMBOLS = ".strtab"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,20 @@ def read_elf(path: Path) -> ElfFacts | None:
         return None
 
 
+def has_symbol(path: Path, beginning: str) -> bool:
+    """Whether a file names a symbol that begins so, in the names that `strip` removes."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            sections, names_at = _sections(data)
+            return any(
+                data.find(b"\0" + beginning.encode(), section[4], section[4] + section[5]) >= 0
+                for section in sections
+                if _text(data, names_at + section[0]) == _NAMES_OF_SYMBOLS
+            )
+    except (OSError, ValueError, struct.error, IndexError):
+        return False
+
+
 def code_bytes(image: bytes) -> int | None:
     """Return the size of the machine code in an ELF image, also for GPUs; None if it is not one."""
     if not image.startswith(_MAGIC_64_LITTLE):
@@ -68,17 +83,11 @@ def code_bytes(image: bytes) -> int | None:
 
 def _facts(data: mmap.mmap) -> ElfFacts:
     header = _HEADER.unpack_from(data, 0)
-    program_offset, section_offset = header[5:7]
-    program_count, section_count, names_index = header[10], header[12], header[13]
     segments = [
-        _PROGRAM_HEADER.unpack_from(data, program_offset + i * _PROGRAM_HEADER.size)
-        for i in range(program_count)
+        _PROGRAM_HEADER.unpack_from(data, header[5] + i * _PROGRAM_HEADER.size)
+        for i in range(header[10])
     ]
-    sections = [
-        _SECTION_HEADER.unpack_from(data, section_offset + i * _SECTION_HEADER.size)
-        for i in range(section_count)
-    ]
-    names_at = sections[names_index][4] if names_index < len(sections) else 0
+    sections, names_at = _sections(data)
     search_path = [text.split(":") for text in _dynamic_texts(data, segments, _SEARCH_PATHS)]
     return ElfFacts(
         is_static=not any(segment[0] == _INTERPRETER for segment in segments),
@@ -86,6 +95,16 @@ def _facts(data: mmap.mmap) -> ElfFacts:
         sections=frozenset(_text(data, names_at + section[0]) for section in sections),
         search_path=tuple(name for names in search_path for name in names if name),
     )
+
+
+def _sections(data: mmap.mmap) -> tuple[list[tuple[int, ...]], int]:
+    """Return the table of sections, and where their names are."""
+    header = _HEADER.unpack_from(data, 0)
+    sections = [
+        _SECTION_HEADER.unpack_from(data, header[6] + i * _SECTION_HEADER.size)
+        for i in range(header[12])
+    ]
+    return sections, sections[header[13]][4] if header[13] < len(sections) else 0
 
 
 def _dynamic_texts(

@@ -29,6 +29,13 @@ int mneme_cudart_fill(void* destination, size_t pitch, unsigned value, unsigned 
 /// Finds the allocation that contains `pointer`; `kind` as in mneme_cpu_adopt().
 int mneme_cudart_find_allocation(const void* pointer, void** base, size_t* bytes, int* kind);
 
+/// Returns 1 if this function of a static runtime inside of the program, or of a library, was made
+/// to jump to the process's own; null: if any was.
+int mneme_cudart_stands_before(const void* function);
+
+/// Returns 1 if a sentence has named this caller's library as one whose static runtime stays.
+int mneme_cudart_names_runtime_of(const void* caller);
+
 #ifdef __cplusplus
 }
 #endif

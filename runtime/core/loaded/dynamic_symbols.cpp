@@ -9,8 +9,8 @@ namespace mneme::loaded {
 namespace {
 
 /// On most processors the loader has already turned these offsets into addresses.
-uintptr_t addressIn(const link_map& library, ElfW(Addr) value) noexcept {
-  return value < library.l_addr ? library.l_addr + value : value;
+uintptr_t addressIn(ElfW(Addr) base, ElfW(Addr) value) noexcept {
+  return value < base ? base + value : value;
 }
 
 /// DT_GNU_HASH: {number of buckets, first symbol, words of the filter, shift}, the filter, the
@@ -63,9 +63,13 @@ const ElfW(Sym) * DynamicSymbols::find(const char* name) const noexcept {
 }
 
 DynamicSymbols symbolsOf(const link_map& library) noexcept {
+  return symbolsOf(library.l_addr, library.l_ld);
+}
+
+DynamicSymbols symbolsOf(ElfW(Addr) base, const ElfW(Dyn) * dynamic) noexcept {
   DynamicSymbols found;
-  for (const ElfW(Dyn)* entry = library.l_ld; entry && entry->d_tag != DT_NULL; ++entry) {
-    const uintptr_t address = addressIn(library, entry->d_un.d_ptr);
+  for (const ElfW(Dyn)* entry = dynamic; entry && entry->d_tag != DT_NULL; ++entry) {
+    const uintptr_t address = addressIn(base, entry->d_un.d_ptr);
     if (entry->d_tag == DT_SYMTAB)
       found.first = reinterpret_cast<ElfW(Sym)*>(address);
     else if (entry->d_tag == DT_STRTAB)

@@ -21,6 +21,8 @@ struct DynamicSymbols {
 
 /// Libraries without GNU's table of hashes have no symbols here.
 DynamicSymbols symbolsOf(const link_map& library) noexcept;
+/// The same for one with this base and dynamic section, which may be null.
+DynamicSymbols symbolsOf(ElfW(Addr) base, const ElfW(Dyn) * dynamic) noexcept;
 
 /// This library; null if the loader does not know it.
 const link_map* ownLibrary() noexcept;

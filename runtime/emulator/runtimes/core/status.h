@@ -32,6 +32,7 @@ enum class Status : int {
   OperatingSystem = 304,
   InvalidResourceHandle = 400,
   IllegalState = 401,
+  SymbolNotFound = 500,
   NotReady = 600,
   IllegalAddress = 700,
   LaunchOutOfResources = 701,

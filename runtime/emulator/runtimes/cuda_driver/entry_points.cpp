@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include "runtime/core/abi/cpu_driver_services.h"
 #include "runtime/core/base/log.h"
 #include "runtime/emulator/runtimes/core/exported.h"
 #include "runtime/emulator/runtimes/cuda_driver/forward.h"
@@ -51,7 +52,7 @@ void* findFor(const std::string& function, int version) {
 /// cuBLAS, cuFFT and their like contain a runtime and kernels of which there is machine code alone.
 void reportOwnRuntime(const void* caller) noexcept {
   Dl_info asks{};
-  if (!dladdr(caller, &asks) || !asks.dli_fname)
+  if (mneme_cudart_names_runtime_of(caller) || !dladdr(caller, &asks) || !asks.dli_fname)
     return;
   try {
     const std::string path = asks.dli_fname;
@@ -80,8 +81,8 @@ MNEME_RUNTIME_API int cuGetProcAddress(const char* function, void** address, int
   return cuGetProcAddress_v2(function, address, version, flags, nullptr);
 }
 
-/// NVIDIA's runtime asks for its private tables first of all. That is one linked statically, which
-/// knows nothing of ours: to it there is no device.
+/// NVIDIA's runtime asks for its private tables first of all. That is one linked statically which
+/// ours could not replace (cuda/static_runtime.h): to it there is no device.
 MNEME_RUNTIME_API int cuGetExportTable(const void**, const void*) {
   reportOwnRuntime(__builtin_return_address(0));
   return CUDA_ERROR_NO_DEVICE;

@@ -1,0 +1,245 @@
+#include "runtime/emulator/runtimes/cuda/static_runtime.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/core/abi/cpu_driver_services.h"
+#include "runtime/core/abi/mneme_rt.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/log.h"
+#include "runtime/emulator/runtimes/core/exported.h"
+#include "runtime/emulator/runtimes/cuda/jump.h"
+#include "runtime/emulator/runtimes/cuda/loaded_object.h"
+#include "runtime/emulator/runtimes/cuda/static_runtime_file.h"
+
+namespace mneme::cpu_runtime::cuda {
+namespace {
+
+constexpr const char* kRegistration = "__cudaRegisterFatBinary";
+constexpr const char* kInstrumented = "libmneme_rt.so";
+
+std::atomic<bool> isAnyReplaced{false};
+/// Is in this library.
+const char here = 0;
+
+struct Place {
+  uintptr_t address;
+  void* target;
+};
+
+/// Writes jumps into code. \throws Error{IoFailed} if the system does not let code be written, and
+/// Error{Unsupported}.
+void write(const LoadedObject& object, const std::vector<Place>& places) {
+  if (places.empty())
+    return;
+  const auto pageBytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto [least, most] = std::ranges::minmax(places, {}, &Place::address);
+  const uintptr_t first = least.address / pageBytes * pageBytes;
+  const size_t bytes =
+      most.address + jumpBytes(reinterpret_cast<const void*>(most.address)) - first;
+  if (!object.isCode(first, bytes))
+    throw Error(ErrorCode::Unsupported, "its code is in several parts");
+  const int protection = object.protectionOf(first);
+  // Other functions there may be running.
+  if (mprotect(reinterpret_cast<void*>(first), bytes, protection | PROT_WRITE) != 0)
+    throw Error(ErrorCode::IoFailed, systemMessage("its code cannot be written", errno));
+  for (const Place& place : places)
+    writeJump(reinterpret_cast<void*>(place.address), place.target);
+  mprotect(reinterpret_cast<void*>(first), bytes, protection);
+}
+
+std::string nameOf(const LoadedObject& object) {
+  std::string path(object.path());
+  if (path.empty()) {
+    std::array<char, 4096> real{};
+    const ssize_t length = readlink("/proc/self/exe", real.data(), real.size());
+    path.assign(real.data(), length > 0 ? static_cast<size_t>(length) : 0);
+  }
+  return "'" + path.substr(path.rfind('/') + 1) + "'";
+}
+
+/// An object that was looked at and is still loaded.
+struct Known {
+  uintptr_t base;
+  bool isLeft = false;       ///< with the runtime it may have
+  bool isUnreadable = false; ///< without symbols
+};
+
+/// What earlier looks have found.
+struct State {
+  std::mutex mutex;
+  std::vector<Known> known;
+  unsigned long long unloads = 0;
+  std::vector<Extent> named; ///< in a sentence; may be unloaded
+};
+
+State& state() {
+  static State* const kept = new State; // libraries are loaded while the program ends, too
+  return *kept;
+}
+
+/// One look at all that is loaded, in the loader's order: the program, what is preloaded, the rest.
+class Look {
+public:
+  Look(State& state, const void* unit) noexcept : state_(state), unit_(unit) {}
+
+  void at(const dl_phdr_info& info) {
+    if (first_.empty() && info.dlpi_subs != state_.unloads) {
+      state_.known.clear();
+      state_.unloads = info.dlpi_subs;
+    }
+    if (hasPassedOurs_)
+      return lookAt(info);
+    first_.push_back(info);
+    hasPassedOurs_ = LoadedObject(info).contains(&here);
+    if (hasPassedOurs_)
+      for (size_t index = 0; index + 1 < first_.size(); ++index)
+        lookAt(first_[index]);
+  }
+
+private:
+  void lookAt(const dl_phdr_info& info) {
+    const auto found = std::ranges::find(state_.known, info.dlpi_addr, &Known::base);
+    const bool isKnown = found != state_.known.end();
+    if (isKnown && !(unit_ && (found->isLeft || found->isUnreadable)))
+      return;
+    const LoadedObject object(info);
+    const bool isUnits = unit_ && object.contains(unit_);
+    if (isKnown && !isUnits)
+      return;
+    Known& known = isKnown ? *found : state_.known.emplace_back(Known{.base = object.base()});
+    // Every such runtime calls dlsym() to find the driver, and has this function itself.
+    if (object.calls("dlsym") && !object.refersTo(kRegistration))
+      replaceIn(object, isUnits, known);
+  }
+
+  void replaceIn(const LoadedObject& object, bool isUnits, Known& known) {
+    const bool isProgram = object.path().empty();
+    const StaticRuntimeFile file =
+        readStaticRuntime(isProgram ? "/proc/self/exe" : std::string(object.path()));
+    known.isLeft = !isProgram && !isUnits && file.hasDeviceCode && !object.needs(kInstrumented);
+    known.isUnreadable = !isUnits && !file.hasSymbols;
+    if (known.isLeft)
+      return;
+    try {
+      replace(object, file.functions);
+    } catch (const Error& error) {
+      state_.named.push_back(object.extent());
+      noticeOnce(nameOf(object) + " contains the static CUDA runtime, which cannot be replaced (" +
+                 error.what() + "): on the CPU device its calls fail; link the shared runtime");
+    }
+    if (isUnits && !file.hasSymbols) {
+      state_.named.push_back(object.extent());
+      noticeOnce(nameOf(object) +
+                 " contains the static CUDA runtime and is stripped, so that its "
+                 "functions cannot be found: on the CPU device its calls fail; do not strip it, or "
+                 "link the shared runtime");
+    }
+  }
+
+  void replace(const LoadedObject& object, const std::vector<RuntimeFunction>& functions) {
+    std::vector<Place> places;
+    for (const RuntimeFunction& function : functions) {
+      const uintptr_t address = object.base() + function.start;
+      if (!object.isCode(address, function.bytes))
+        continue;
+      const void* const code = reinterpret_cast<const void*>(address);
+      void* const target = targetOf(function.name.c_str());
+      if (target && function.bytes >= jumpBytes(code) && !isJump(code))
+        places.push_back({address, target});
+    }
+    write(object, places);
+    if (!places.empty())
+      isAnyReplaced = true;
+  }
+
+  /// What a program without this function calls: a preloaded recorder's comes before ours.
+  void* targetOf(const char* name) {
+    if (servers_.empty())
+      for (size_t index = 1; index < first_.size(); ++index)
+        servers_.emplace_back(first_[index]);
+    for (const LoadedObject& server : servers_)
+      if (void* const found = server.exported(name))
+        return found;
+    return nullptr;
+  }
+
+  State& state_;
+  const void* unit_;
+  std::vector<dl_phdr_info> first_; ///< the program to this library
+  bool hasPassedOurs_ = false;
+  std::vector<LoadedObject> servers_;
+};
+
+int look(dl_phdr_info* info, size_t, void* user) {
+  static_cast<Look*>(user)->at(*info);
+  return 0;
+}
+
+/// Before the program's own constructors, which register its code.
+[[gnu::constructor]] void replaceAtStart() { replaceStaticRuntimes(nullptr); }
+
+} // namespace
+
+void replaceStaticRuntimes(const void* unit) noexcept {
+  if (!hasJumps())
+    return;
+  const int error = errno;
+  try {
+    // Under the loader's lock no library is unloaded. What needs its other lock, such as dladdr(),
+    // must not be called: a thread that has it may wait for this mutex.
+    const std::scoped_lock lock(state().mutex);
+    Look now(state(), unit);
+    dl_iterate_phdr(look, &now);
+  } catch (...) { // no memory: such runtimes find no GPU
+  }
+  errno = error;
+}
+
+bool isNamed(const void* caller) noexcept {
+  const std::scoped_lock lock(state().mutex);
+  const auto address = reinterpret_cast<uintptr_t>(caller);
+  return std::ranges::any_of(state().named, [&](const Extent& extent) {
+    return address >= extent.first && address < extent.end;
+  });
+}
+
+bool isReplaced(const void* function) noexcept {
+  return function ? isAnyReplaced && isJump(function) : isAnyReplaced.load();
+}
+
+} // namespace mneme::cpu_runtime::cuda
+
+using namespace mneme::cpu_runtime::cuda;
+
+MNEME_RUNTIME_API int mneme_cudart_names_runtime_of(const void* caller) {
+  return isNamed(caller) ? 1 : 0;
+}
+
+MNEME_RUNTIME_API int mneme_cudart_stands_before(const void* function) {
+  return isReplaced(function) ? 1 : 0;
+}
+
+/// Instrumented units call this before their code is registered, also those of libraries that are
+/// loaded later.
+MNEME_RUNTIME_API void mneme_rt_register_module(const mneme_module_entry* unit) {
+  replaceStaticRuntimes(unit);
+  constexpr const char* name = "mneme_rt_register_module";
+  void* next = dlsym(RTLD_NEXT, name);
+  if (!next) // it is a library of a library that is not for all
+    if (void* const library = dlopen("libmneme_rt.so", RTLD_LAZY | RTLD_NOLOAD)) {
+      next = dlsym(library, name);
+      dlclose(library);
+    }
+  if (next)
+    reinterpret_cast<void (*)(const mneme_module_entry*)>(next)(unit);
+}

@@ -1,0 +1,28 @@
+// Room emulator/runtimes: what the file of an executable or a library says about a static CUDA
+// runtime inside of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mneme::cpu_runtime::cuda {
+
+/// A function that a program calls by this name.
+struct RuntimeFunction {
+  std::string name;
+  uint64_t start; ///< as the file has it: the loader adds the object's base
+  uint64_t bytes; ///< in which no other function begins
+};
+
+struct StaticRuntimeFile {
+  bool hasDeviceCode = false;
+  bool hasSymbols = false; ///< was not stripped
+  /// None if there is no such runtime in it.
+  std::vector<RuntimeFunction> functions;
+};
+
+/// A file that cannot be read has nothing. \throws std::bad_alloc
+StaticRuntimeFile readStaticRuntime(const std::string& path);
+
+} // namespace mneme::cpu_runtime::cuda
