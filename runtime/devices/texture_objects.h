@@ -16,7 +16,8 @@ public:
   virtual const std::vector<uint64_t>& handles() const noexcept = 0;
   /// Brings the content of the arrays from where TextureObject::memory has it. Call it after memory
   /// was restored, before each launch; it is in order with both.
-  virtual void load() = 0;
+  /// \param isOther whether that memory may have other content than at the call before
+  virtual void load(bool isOther) = 0;
   /// Brings the content of arrays that kernels can write back to that memory; complete on return.
   virtual void store() = 0;
 };

@@ -90,9 +90,9 @@ void nameArrays(std::vector<Label>& labels, const MemoryImage& image,
         labels[index].text = "array at " + hexText(address);
 }
 
-void Textures::load() {
+void Textures::load(bool isOther) {
   if (made_)
-    made_->load();
+    made_->load(isOther);
 }
 
 void Textures::store() {

@@ -27,8 +27,9 @@ public:
   /// Whether launches find what was recorded of a thing that code reads: "textures", "surfaces".
   bool holds(std::string_view read) const noexcept;
 
-  /// Brings the recorded content to the arrays. Call it after memory was restored.
-  void load();
+  /// Brings the recorded content to the arrays, or other content that their memory has now. Call it
+  /// after memory was restored.
+  void load(bool isOther = false);
   /// Brings what a launch has left in arrays to memory, where it is compared.
   void store();
 

@@ -67,7 +67,7 @@ void Trim::Impl::launch(bool isReversed) {
   device::LaunchShape shape = launchShape(session.instance, changed);
   shape.isReversed = isReversed;
   session.device->resetHeap();
-  session.textures->load();
+  session.textures->load(true);
   session.device->launch(*module, shape, args.data(), timeoutSeconds);
   session.textures->store();
 }

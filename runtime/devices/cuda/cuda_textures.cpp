@@ -54,10 +54,10 @@ public:
 
   const std::vector<uint64_t>& handles() const noexcept override { return handles_; }
 
-  void load() override {
+  void load(bool isOther) override {
     const ContextScope scope = context_.use();
     for (const OwnArray& array : arrays_)
-      if (array.isWritable || !isLoaded_)
+      if (array.isWritable || isOther || !isLoaded_)
         queueCopies(driver_, array.handle, array.shape, array.memory, ArrayCopy::ToArray,
                     context_.stream());
     isLoaded_ = true;

@@ -66,14 +66,14 @@ TEST_CASE("only arrays that kernels can write are filled and read again") {
   const auto objects = textured.device->makeTextures(textured.wanted);
   textured.set(28, 7);
   textured.set(512, 8);
-  objects->load();
+  objects->load(false);
   textured.set(28, 0);
   textured.set(512, 0);
   objects->store();
   CHECK(textured.at(28) == 0);
   CHECK(textured.at(512) == 8);
   textured.set(512, 9);
-  objects->load();
+  objects->load(false);
   textured.set(512, 0);
   objects->store();
   CHECK(textured.at(512) == 9);
@@ -100,7 +100,7 @@ TEST_CASE("an object shows one level of an array with mipmaps, which is filled a
   const auto objects = textured.device->makeTextures(textured.wanted);
   textured.set(28, 7);
   textured.set(512, 8); // the begin of the second level
-  objects->load();
+  objects->load(false);
   textured.set(28, 0);
   textured.set(512, 0);
   objects->store();

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "runtime/replay/trim.h"
@@ -48,8 +49,8 @@ private:
     Objects(TexturedDevice& device, const TextureObject& wanted)
         : device_(device), memory_(wanted.memory), handles_{device.handle_} {}
     const std::vector<uint64_t>& handles() const noexcept override { return handles_; }
-    void load() override {
-      device_.calls_.emplace_back("load");
+    void load(bool isOther) override {
+      device_.calls_.emplace_back(isOther ? "load all" : "load");
       device_.copyToHost(&device_.inArray, memory_, sizeof(device_.inArray));
     }
     void store() override {
@@ -147,5 +148,7 @@ TEST_CASE("trials fill arrays from memory and see what is left in them") {
     CHECK(trim.trial(output).difference == "");
     const std::vector<replay::Fill> array = {{kArray, 8, replay::Pattern::Small}};
     CHECK(trim.trial(array).difference != "");
+    CHECK(std::ranges::count(calls, "load") ==
+          0); // textures that no launch changes are filled, too
   }
 }
