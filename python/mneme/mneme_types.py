@@ -359,6 +359,12 @@ class ExperimentResult:
     device: str = ""
     """Where it ran: "cpu", "cuda:0"."""
 
+    multiprocessors: int = 0
+    """On how many units of the device its blocks could run; 0: not known."""
+
+    part: str = ""
+    """A sentence, where the recorded launch or this one had a part of a device; else empty."""
+
     ir_hash: str = ""
     """Hash of the final IR."""
 

@@ -219,6 +219,11 @@ public:
   /// before modules are loaded.
   virtual void raiseLimits(const ContextLimits& limits) {}
 
+  /// Lets everything from here on run on so many multiprocessors, or the next number that the
+  /// device can part, or else on all; description() says on how many. Call it at most once, before
+  /// anything else. Returns that number; 0 if this kind of device has no parts.
+  virtual uint32_t usePart(uint32_t multiprocessors) { return 0; }
+
   /// Makes texture and surface objects as described, whose memory is mapped. Null if this kind of
   /// device makes none. \throws Error if one cannot be made
   virtual std::unique_ptr<TextureObjects> makeTextures(std::span<const TextureObject> wanted) {

@@ -9,6 +9,7 @@
 #include "runtime/replay/graph_steps.h"
 #include "runtime/replay/kernel_output.h"
 #include "runtime/replay/labels.h"
+#include "runtime/replay/recorded_part.h"
 #include "runtime/replay/text.h"
 #include "runtime/replay/timing.h"
 #include "runtime/replay/verify.h"
@@ -29,6 +30,8 @@ public:
       steps_.push_back(std::make_unique<OpenStep>(step));
     device_ = device::openDevice(device);
     result.device = device_->description().id;
+    result.part = useRecordedPart(*device_, commonPart());
+    result.multiprocessors = device_->description().multiprocessors;
     for (const auto& step : steps_) {
       checkRunsOn(step->record, device_->description());
       device_->raiseLimits(step->instance.limits);
@@ -61,6 +64,14 @@ public:
   bool isUsable() const { return device_->isUsable(); }
 
 private:
+  /// That of all kernels; where they had different ones, none.
+  artifact::DevicePart commonPart() const {
+    const artifact::DevicePart& first = steps_.front()->instance.part;
+    const bool isSame =
+        std::ranges::all_of(steps_, [&](const auto& step) { return step->instance.part == first; });
+    return isSame ? first : artifact::DevicePart();
+  }
+
   /// What only one module has cannot be changed in all.
   void checkPatches() const {
     for (const auto& step : steps_)

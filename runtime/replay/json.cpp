@@ -242,6 +242,8 @@ std::string toJson(const Result& r) {
                      {"note", r.note},
                      {"mismatches", mismatches},
                      {"device", r.device},
+                     {"multiprocessors", r.multiprocessors},
+                     {"part", r.part},
                      {"ir_hash", r.irHash},
                      {"image_hash", r.imageHash},
                      {"open_time", r.openSeconds},

@@ -140,6 +140,8 @@ struct Result {
   std::string note; ///< explanation of a differing result, and what to do; may be empty
   std::vector<Mismatch> mismatches;
   std::string device;
+  uint32_t multiprocessors = 0; ///< on which it could run
+  std::string part; ///< a sentence, if the recorded launch had a part of a device or this one had
   std::string irHash, imageHash;
   std::string ir, assembly; ///< when asked for
   double openSeconds = 0, restoreSeconds = 0, verifySeconds = 0;

@@ -18,6 +18,7 @@
 #include "runtime/replay/labels.h"
 #include "runtime/replay/memory_image.h"
 #include "runtime/replay/recorded_code.h"
+#include "runtime/replay/recorded_part.h"
 #include "runtime/replay/session_impl.h"
 #include "runtime/replay/text.h"
 
@@ -67,6 +68,7 @@ void Session::open(const std::filesystem::path& path, const std::string& recordI
   const double deviceStart = secondsSince(start);
   s.device = openDevice();
   checkRunsOn(s.record, s.device->description());
+  s.part = useRecordedPart(*s.device, s.instance.part);
   s.device->raiseLimits(s.instance.limits);
   const double uploadStart = secondsSince(start);
   s.image = std::make_unique<MemoryImage>(*s.device, s.record, *s.prologue, *s.epilogue,
@@ -127,6 +129,8 @@ Result Session::run(const Configuration& configuration, const Options& options) 
   result.startTime = timeText();
   result.device = s.device->description().id;
   result.gpuId = ordinalOf(result.device);
+  result.multiprocessors = s.device->description().multiprocessors;
+  result.part = s.part;
   result.openSeconds = s.openSeconds;
   result.deviceOpenSeconds = s.deviceOpenSeconds;
   result.uploadSeconds = s.uploadSeconds;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/core/artifact/recording.h"
@@ -23,6 +24,7 @@ struct Session::Impl {
   std::unique_ptr<artifact::Snapshot> prologue;
   std::unique_ptr<artifact::Snapshot> epilogue;
   std::unique_ptr<device::Device> device;
+  std::string part; ///< useRecordedPart()
   std::unique_ptr<MemoryImage> image;
   std::unique_ptr<Textures> textures; ///< with the values of the arguments
   std::vector<Label> labels;

@@ -1,6 +1,6 @@
 // What a kernel can see besides plain memory: the device's heap; and contexts of the program's own.
 //
-//   device_state heap|kept|context|mixed|green
+//   device_state heap|kept|context|mixed|green|part
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -106,19 +106,52 @@ int inBothByRuntime(int* out) {
   return print(out);
 }
 
-/// Launches in a stream of a part of the device.
-int inGreenContext(int* out) {
+/// Writes whether its blocks saw no more than `most` multiprocessors; leaves the rest as it was.
+__global__ void staysInside(unsigned* seen, unsigned* ended, int* out, int most) {
+  unsigned number = 0, count = 0;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+  if (threadIdx.x != 0)
+    return;
+  atomicOr(&seen[number / 32], 1u << number % 32);
+  __threadfence();
+  if (atomicAdd(ended, 1) != gridDim.x - 1)
+    return;
+  for (int word = 0; word < 32; ++word)
+    count += __popc(atomicExch(&seen[word], 0));
+  *ended = 0;
+  out[0] = count > 0 && count <= most;
+}
+
 #if CUDA_VERSION >= 12040
+int makeStreamInPart(unsigned least, CUstream* stream, int* multiprocessors) {
   CUdevResource whole{}, parts[1]{}, rest{};
   CUdevResourceDesc description{};
   CUgreenCtx green = nullptr;
-  CUstream stream = nullptr;
   unsigned count = 1;
   CHECK(cuDeviceGetDevResource(0, &whole, CU_DEV_RESOURCE_TYPE_SM));
-  CHECK(cuDevSmResourceSplitByCount(parts, &count, &whole, &rest, 0, 16));
+  CHECK(cuDevSmResourceSplitByCount(parts, &count, &whole, &rest, 0, least));
   CHECK(cuDevResourceGenerateDesc(&description, parts, 1));
   CHECK(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
-  CHECK(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
+  CHECK(cuGreenCtxStreamCreate(stream, green, CU_STREAM_NON_BLOCKING, 0));
+  *multiprocessors = parts[0].sm.smCount;
+  return 0;
+}
+#endif
+
+/// Launches in a stream of a part of the device.
+int inGreenContext(bool isCounted, int* out) {
+#if CUDA_VERSION >= 12040
+  CUstream stream = nullptr;
+  int multiprocessors = 0;
+  unsigned* seen = nullptr;
+  CHECK(makeStreamInPart(16, &stream, &multiprocessors));
+  if (isCounted) {
+    CHECK(cudaMalloc(&seen, 33 * sizeof(unsigned)));
+    CHECK(cudaMemset(seen, 0, 33 * sizeof(unsigned)));
+    staysInside<<<4096, 1024, 0, stream>>>(seen, seen + 32, out, multiprocessors);
+    CHECK(cudaStreamSynchronize(stream));
+    return print(out);
+  }
   doubles<<<1, kCount, 0, stream>>>(out);
   CHECK(cudaStreamSynchronize(stream));
   CHECK(print(out));
@@ -136,7 +169,7 @@ int main(int, char** argv) {
     return inContext(out);
   if (is("mixed"))
     return inBothByRuntime(out);
-  if (is("green"))
-    return inGreenContext(out);
+  if (is("green") || is("part"))
+    return inGreenContext(is("part"), out);
   return onHeap(is("kept"), out);
 }

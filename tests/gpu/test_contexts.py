@@ -56,6 +56,11 @@ def test_the_part_of_the_device_is_named(tmp_path: Path) -> None:
     assert len(parts) == 2  # in a stream of the part, and where it is current
     for used, of in parts:
         assert 0 < int(used) < int(of)
+    replayed = [
+        support.replay(path, record_id).result["multiprocessors"]
+        for path, record_id in support.launches(tmp_path)
+    ]
+    assert sorted(replayed) == sorted([*(int(used) for used, _ in parts)] + [int(of)] * 2)
 
 
 def test_what_is_mixed_with_the_runtime(tmp_path: Path) -> None:

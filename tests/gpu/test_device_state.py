@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -70,3 +71,22 @@ def test_contexts_of_the_programs_own(program: Path, mode: str, tmp_path: Path) 
     for path, record_id in launches:
         done = support.replay(path, record_id)
         assert done.result["result_class"] == "exact", done.stderr
+
+
+def test_a_replay_has_the_part_of_the_recorded_launch(program: Path, tmp_path: Path) -> None:
+    said = recorded(program, "part", tmp_path)
+    launches = list(support.launches(tmp_path))
+    if not launches:
+        pytest.skip("this CUDA has no green contexts")
+    ((path, record_id),) = launches
+    part = json.loads(path.read_text())["instances"][record_id]["Multiprocessors"]
+    assert 16 <= part["Used"] < part["Of"], said
+    again = support.replay(path, record_id)
+    assert again.result["result_class"] == "exact", again.stderr
+    assert again.result["multiprocessors"] == part["Used"]
+    assert f"ran on {part['Used']} of {part['Of']} multiprocessors, as the" in again.stderr
+    place = ("-rdb", path, "-rid", record_id, "--device", support.DEVICE, "-it", "1")
+    everywhere = support.mneme("replay", *place, MNEME_MULTIPROCESSORS="all")
+    assert everywhere.result["multiprocessors"] == part["Of"]
+    assert f"ran on all {part['Of']} multiprocessors, the recorded launch on" in everywhere.stderr
+    assert everywhere.result["result_class"] == "unreproducible"  # it counts them

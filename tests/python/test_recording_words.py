@@ -205,7 +205,7 @@ def test_show_names_the_part_of_a_device(tmp_path: Path) -> None:
     part.multiprocessors = {"Used": 32, "Of": 132}
     record.to_json(tmp_path / WALK.name)
     shown = mneme("show", tmp_path / WALK.name).stdout
-    assert shown.count("ran on 32 of 132 multiprocessors; a replay runs on all") == 1
+    assert shown.count("ran on 32 of 132 multiprocessors; a replay runs on as many") == 1
     one = json.loads(mneme("show", tmp_path / WALK.name, part.dynamic_hash, "--json").stdout)
     assert '"multiprocessors": {"Used": 32, "Of": 132}' in json.dumps(one)
 

@@ -71,6 +71,8 @@ def tell(
     """
     if result.counters_error:
         _console.say(name + result.counters_error)
+    if result.part:
+        _console.say(name + result.part)
     if result.verified:
         _console.say(name + _verdict(result))
         if result.counters:

@@ -190,7 +190,7 @@ def _show_instance(instance: InstanceDetails) -> None:
     if instance.multiprocessors:
         used, of = instance.multiprocessors["Used"], instance.multiprocessors["Of"]
         _console.print_line(
-            f"ran on {used} of {of} multiprocessors; a replay runs on all of its device's"
+            f"ran on {used} of {of} multiprocessors; a replay runs on as many, if its device can"
         )
     _show_limits(instance.limits)
     if instance.trimmed is not None:

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from mneme.arguments import argument_paths, known_paths
-from mneme.devices import DeviceLimits, device_limits
+from mneme.devices import DeviceLimits, device_limits, usable_multiprocessors
 from mneme.knobs import CODE_NUMBERS
 from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.pipelines.unrolling import with_unrolling
@@ -233,7 +233,8 @@ class BuiltinTuneSearchSpace(SearchSpace):
         elif len(self.shapes) > 1 and not self.launch.shared_mem:
             self._keep_free_axes(free_axes(evaluate, recorded, self.limits))
         if loops:
-            count = max(1, self.limits.multiprocessors)
+            part = getattr(self._recorded, "multiprocessors", {})
+            count = max(1, usable_multiprocessors(self.limits, part))
             self._block_counts = [0, *(count * each for each in _BLOCKS_PER_MULTIPROCESSOR)]
         self._made = self._make_dimensions()
 

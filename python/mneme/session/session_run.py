@@ -155,6 +155,9 @@ class SessionRun:
             return self._baseline_failed(baseline)
         self._exporter.note_baseline(baseline)
         self._listener.baseline(baseline)
+        if told := baseline.result.part:
+            self._store.log(told)
+            self._listener.note(told)
         built = self._as_built(baseline, (stored or {}).get("as_built"))
         if self._options.baseline_only:
             return self._end("baseline_only", built, None)

@@ -99,6 +99,7 @@ struct Trimming {
 struct DevicePart {
   uint32_t multiprocessors = 0;
   uint32_t of = 0;
+  bool operator==(const DevicePart&) const = default;
 };
 
 /// One recorded launch of a kernel.

@@ -24,8 +24,26 @@ Context::Context(int ordinal) : gpu::Context(Driver::get(), deviceAt(Driver::get
 Context::~Context() {
   if (isHung())
     return;
-  whenFreeing([this] { driver().cuStreamDestroy(stream_); });
+  whenFreeing([this] {
+    if (part_.context)
+      destroyPart(driver(), part_);
+    else
+      driver().cuStreamDestroy(stream_);
+  });
   driver().cuDevicePrimaryCtxRelease(device_);
+}
+
+uint32_t Context::usePart(uint32_t multiprocessors) {
+  const ContextScope scope = use();
+  if (part_.context)
+    return part_.multiprocessors;
+  const std::optional<DevicePart> part = makePart(driver(), device_, multiprocessors);
+  if (!part)
+    return 0;
+  driver().cuStreamDestroy(stream_);
+  part_ = *part;
+  stream_ = part->stream;
+  return part->multiprocessors;
 }
 
 int Context::attribute(CUdevice_attribute attribute) const {

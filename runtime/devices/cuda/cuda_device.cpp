@@ -51,6 +51,12 @@ void CudaDevice::raiseLimits(const ContextLimits& limits) {
   }
 }
 
+uint32_t CudaDevice::usePart(uint32_t multiprocessors) {
+  if (const uint32_t given = context().usePart(multiprocessors))
+    streamChanged(given);
+  return description_.multiprocessors;
+}
+
 /// What fails leaves launches without the heap's content.
 std::optional<AddressRange> CudaDevice::heap(uint64_t sizeBytes) {
   if (heap_)

@@ -19,6 +19,7 @@ public:
                                      double timeoutSeconds, uint32_t count,
                                      const std::function<void()>& restore) override;
   void raiseLimits(const ContextLimits& limits) override;
+  uint32_t usePart(uint32_t multiprocessors) override;
   std::optional<AddressRange> heap(uint64_t sizeBytes) override;
   std::unique_ptr<TextureObjects> makeTextures(std::span<const TextureObject> wanted) override;
   std::unique_ptr<CounterPasses> startCounters(const std::vector<std::string>& names) override;

@@ -19,6 +19,7 @@ using CUfunction = gpu::FunctionHandle;
 using CUkernel = struct CUkern_st*;
 using CUlibrary = struct CUlib_st*;
 using CUgreenCtx = struct CUgreenCtx_st*;
+using CUdevResourceDesc = struct CUdevResourceDesc_st*;
 using CUstream = gpu::StreamHandle;
 using CUevent = gpu::EventHandle;
 using CUmemGenericAllocationHandle = unsigned long long;
@@ -135,6 +136,8 @@ enum CUjit_option : int {
 };
 
 constexpr int CU_DEV_RESOURCE_TYPE_SM = 1;
+constexpr unsigned CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING = 1;
+constexpr unsigned CU_GREEN_CTX_DEFAULT_STREAM = 1;
 
 /// What a context may use of a device, of which mneme reads the multiprocessors.
 struct CUdevResource {

@@ -59,6 +59,11 @@ GpuDevice::GpuDevice(std::unique_ptr<Context> context, const BulkCode& code,
   end_ = Event(context_->shared(), kTimedEvent);
 }
 
+void GpuDevice::streamChanged(uint32_t multiprocessors) {
+  description_.multiprocessors = multiprocessors;
+  runner_.use(context_->stream(), multiprocessors);
+}
+
 GpuDevice::~GpuDevice() {
   if (context_->isHung()) {
     runner_.abandon();

@@ -72,6 +72,8 @@ protected:
   void waitForKernel(const std::string& kernel, double timeoutSeconds);
   /// Says that the heap is there. The vendor's copies do not take its addresses; kernels do.
   void useHeap(const AddressRange& heap) { heap_ = heap; }
+  /// Says that the context's stream is another one, with so many multiprocessors.
+  void streamChanged(uint32_t multiprocessors);
   /// Returns the total size of all caches between kernels and memory.
   virtual uint64_t cacheBytes() const { return description_.l2CacheBytes; }
 

@@ -24,6 +24,11 @@ public:
   QueueRunner(const QueueRunner&) = delete;
   QueueRunner& operator=(const QueueRunner&) = delete;
   ~QueueRunner() override;
+  /// Goes on in another stream. Nothing may have been started in the former.
+  void use(StreamHandle stream, uint32_t multiprocessors) noexcept {
+    stream_ = stream;
+    multiprocessors_ = multiprocessors;
+  }
   /// Waits for what was started and gives everything back; what is needed later is made again.
   void release() noexcept;
   /// Forgets everything without freeing it: the GPU hangs, or the context is gone already.

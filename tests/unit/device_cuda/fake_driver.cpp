@@ -195,3 +195,30 @@ FAKE(cuMemUnmap, CUdeviceptr address, size_t size) {
   state().mapped.erase(found);
   return CUDA_SUCCESS;
 }
+
+// Green contexts: of pairs of multiprocessors, or of single ones if "coscheduling" is no matter.
+FAKE(cuDeviceGetDevResource, CUdevice, CUdevResource* all, int) {
+  return all->smCount = 4, verdict("cuDeviceGetDevResource");
+}
+FAKE(cuDevSmResourceSplitByCount, CUdevResource* part, unsigned* groups, const CUdevResource* all,
+     CUdevResource* rest, unsigned flags, unsigned least) {
+  if (flags & 1 && verdict("coscheduling") != CUDA_SUCCESS)
+    return verdict("coscheduling");
+  const unsigned unit = flags & 1 ? 1 : 2;
+  part->smCount = (least + unit - 1) / unit * unit;
+  rest->smCount = all->smCount - part->smCount;
+  return *groups = 1, CUDA_SUCCESS;
+}
+FAKE(cuDevResourceGenerateDesc, CUdevResourceDesc* description, CUdevResource* part, unsigned) {
+  return *description = reinterpret_cast<CUdevResourceDesc>(uintptr_t{part->smCount}), CUDA_SUCCESS;
+}
+FAKE(cuGreenCtxCreate, CUgreenCtx* context, CUdevResourceDesc description, CUdevice, unsigned) {
+  GUARD("cuGreenCtxCreate");
+  ++application.greenContexts;
+  return *context = reinterpret_cast<CUgreenCtx>(description), CUDA_SUCCESS;
+}
+FAKE(cuGreenCtxDestroy, CUgreenCtx) { return --application.greenContexts, CUDA_SUCCESS; }
+FAKE(cuGreenCtxStreamCreate, CUstream* stream, CUgreenCtx context, unsigned, int) {
+  *stream = reinterpret_cast<CUstream>(1000 + reinterpret_cast<uintptr_t>(context));
+  return verdict("cuGreenCtxStreamCreate");
+}

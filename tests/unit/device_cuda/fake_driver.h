@@ -72,6 +72,7 @@ struct Application {
   CUdevice device = 0;
   unsigned long long lives[2] = {100, 200}; ///< ids of the primary contexts
   int captureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  int greenContexts = 0;              ///< that exist
   std::vector<int> modesOfLoads;      ///< capture mode of the thread at each load
   std::map<int, uint64_t> jitOptions; ///< of the last load, without those of logs
   std::vector<Seen> launches;         ///< in the order they ran in
