@@ -175,6 +175,11 @@ int watchAlias(const void** function, const void* kernel, const Next& next) {
   return status;
 }
 
+int watchShadow(const void** function, const void* shadow, const Next& next) {
+  return mneme_rt_find_kernel(shadow, nullptr, nullptr) ? watchAlias(function, shadow, next)
+                                                        : next();
+}
+
 AsWritten::AsWritten(const Next& next) noexcept : outer_(std::exchange(asWritten, &next)) {}
 AsWritten::~AsWritten() { asWritten = outer_; }
 

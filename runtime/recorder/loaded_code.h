@@ -46,6 +46,9 @@ int watchModuleKernels(const void** functions, unsigned count, void* module,
 
 /// Passes on the lookup of another handle of a kernel: one of the program's own, or of loaded code.
 int watchAlias(const void** function, const void* kernel, const Next& next);
+/// The same for the shadow of a kernel in host code. If that was built without mneme, the runtime's
+/// own calls of the driver tell the rest.
+int watchShadow(const void** function, const void* shadow, const Next& next);
 
 /// A launch of such a kernel, in any form that the vendor's functions take.
 struct LoadedLaunch {

@@ -138,6 +138,12 @@ public:
   /// Returns the mangled name of a kernel that the vendor knows by this handle; empty if it does
   /// not tell.
   virtual std::string nameOf(const void* kernel) { return ""; }
+  /// Returns which of these modules and libraries that the program has loaded has the kernel, by
+  /// any handle of it; null if none, or nobody tells.
+  virtual void* ownerOf(const void* kernel, const std::string& name, std::span<void* const> modules,
+                        std::span<void* const> libraries) noexcept {
+    return nullptr;
+  }
   /// Returns what a kernel of code that the program loaded itself takes; nothing if the vendor does
   /// not tell.
   virtual std::optional<std::vector<embed::DeviceParameter>> parametersOf(const void* function) {

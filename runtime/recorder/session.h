@@ -111,6 +111,8 @@ public:
     std::shared_ptr<const KernelInfo> info;
   };
   FoundKernel findKernel(const void* function) noexcept;
+  /// Asks the vendor whose kernel a handle is that was made unseen. Returns it if the code is known.
+  const void* adopted(const void* function);
   /// Returns the mangled name of a kernel; empty if nobody tells.
   std::string nameOf(const void* function);
 
@@ -343,6 +345,8 @@ private:
   std::map<std::string, uint64_t> notes_;
   std::map<std::string, uint64_t> pushedNotes_;
   std::set<const void*> notedOnce_;
+  /// Handles of which the vendor does not tell whose they are, since code was last loaded.
+  std::set<const void*> strangers_;
   std::atomic<uint64_t> launches_{0};
   std::atomic<bool> hasFinisher_{false};
   std::atomic<bool> isVendorEnding_{false};

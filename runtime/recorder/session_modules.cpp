@@ -9,6 +9,10 @@ namespace mneme::record {
 void Session::moduleLoaded(std::shared_ptr<const LoadedModule> module) noexcept {
   try {
     moduleUnloaded(module->handle); // a device reset has ended another one
+    {
+      const std::lock_guard lock(notesMutex_);
+      strangers_.clear();
+    }
     loaded_.add(std::move(module));
   } catch (const std::exception& error) {
     note(sentence("code the program loaded itself is not recorded: ", error.what()));
@@ -62,11 +66,34 @@ Session::FoundKernel Session::findKernel(const void* function) noexcept {
     const void* kernel = loaded_.firstHandle(function);
     if (!kernel && mneme_rt_find_kernel(function, nullptr, nullptr))
       kernel = function;
+    if (!kernel)
+      kernel = adopted(function);
     return kernel ? FoundKernel{kernel, catalog_->find(kernel)} : FoundKernel{};
   } catch (const std::exception& error) {
     note(sentence("a launch could not be recorded: ", error.what()));
     return {};
   }
+}
+
+/// The vendor's libraries get handles by ways of their own, too.
+const void* Session::adopted(const void* function) {
+  {
+    const std::lock_guard lock(notesMutex_);
+    if (strangers_.contains(function))
+      return nullptr;
+  }
+  const LoadedModules::Handles known = loaded_.handles();
+  const std::string name =
+      known.modules.empty() && known.libraries.empty() ? "" : backend_.nameOf(function);
+  void* const owner =
+      name.empty() ? nullptr : backend_.ownerOf(function, name, known.modules, known.libraries);
+  if (owner) {
+    kernelAskedFor(function, owner, name.c_str());
+    return loaded_.firstHandle(function);
+  }
+  const std::lock_guard lock(notesMutex_);
+  strangers_.insert(function);
+  return nullptr;
 }
 
 std::string Session::nameOf(const void* function) {

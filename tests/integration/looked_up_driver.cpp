@@ -1,6 +1,7 @@
 // Runs the kernel `add` of the device code in argv[1], which adds its argument and the variable
 // `offset` to each number, by functions of the driver that it looks up: each by dlsym()
-// ("symbols"), or by cuGetProcAddress alone ("addresses", "per-thread" for streams of each thread).
+// ("symbols"), by cuGetProcAddress alone ("addresses", "per-thread" for streams of each thread), or
+// by the runtime that the process has ("entry-points", "versions").
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -20,6 +21,23 @@ using GetAddress = CUresult (*)(const char*, void**, int, cuuint64_t,
 void* library = nullptr;
 GetAddress getAddress = nullptr;
 cuuint64_t flags = CU_GET_PROC_ADDRESS_DEFAULT;
+
+/// PyTorch asks so for the driver's functions.
+CUresult askRuntime(const char* name, void** address, int, cuuint64_t,
+                    CUdriverProcAddressQueryResult* result) {
+  using Ask = int (*)(const char*, void**, unsigned long long, CUdriverProcAddressQueryResult*);
+  static const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "cudaGetDriverEntryPoint"));
+  return static_cast<CUresult>(ask(name, address, 0, result));
+}
+
+CUresult askRuntimeFor(const char* name, void** address, int version, cuuint64_t,
+                       CUdriverProcAddressQueryResult* result) {
+  using Ask =
+      int (*)(const char*, void**, unsigned, unsigned long long, CUdriverProcAddressQueryResult*);
+  static const auto ask =
+      reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "cudaGetDriverEntryPointByVersion"));
+  return static_cast<CUresult>(ask(name, address, unsigned(version), 0, result));
+}
 
 void* lookUp(const char* name, const char* exported) {
   if (!getAddress)
@@ -91,6 +109,8 @@ int main(int, char** argv) {
     flags = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   if (way != "symbols")
     getAddress = reinterpret_cast<GetAddress>(dlsym(library, "cuGetProcAddress_v2"));
+  if (way == "entry-points" || way == "versions")
+    getAddress = way == "versions" ? askRuntimeFor : askRuntime;
   dlerror();
   if (dlsym(library, "cuThereIsNoSuchFunction") || !dlerror())
     std::puts("found what is not there");

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, ROOT, Finished, example, mneme, records, run_command
+from conftest import BUILD, Finished, example, mneme, records, run_command
 
 
 def assert_one_sentence(done: Finished, *words: str) -> None:

@@ -70,7 +70,7 @@ def folder(includes: tuple[str | Path, ...], tmp_path_factory: pytest.TempPathFa
     return folder
 
 
-@pytest.mark.parametrize("way", ["symbols", "addresses", "per-thread"])
+@pytest.mark.parametrize("way", ["symbols", "addresses", "per-thread", "entry-points", "versions"])
 def test_launches_by_functions_looked_up_are_recorded(
     folder: Path, tmp_path: Path, way: str
 ) -> None:

@@ -214,3 +214,43 @@ MNEME_PRELOADED_API int cuGetProcAddress_v2(const char* name, void** address, in
     replaceAnswer(name, address, flags & kPerThreadStreams, __builtin_return_address(0));
   return status;
 }
+
+// How programs ask the runtime for functions of the driver: PyTorch for those that map memory.
+MNEME_PRELOADED_API int cudaGetDriverEntryPoint(const char* name, void** address,
+                                                unsigned long long flags, int* result) {
+  const int status =
+      forward<cudaGetDriverEntryPoint>("cudaGetDriverEntryPoint", name, address, flags, result);
+  if (status == 0)
+    replaceAnswer(name, address, flags & kPerThreadStreams, __builtin_return_address(0));
+  return status;
+}
+
+MNEME_PRELOADED_API int cudaGetDriverEntryPoint_ptsz(const char* name, void** address,
+                                                     unsigned long long flags, int* result) {
+  const int status = forward<cudaGetDriverEntryPoint_ptsz>("cudaGetDriverEntryPoint_ptsz", name,
+                                                           address, flags, result);
+  if (status == 0)
+    replaceAnswer(name, address, true, __builtin_return_address(0));
+  return status;
+}
+
+MNEME_PRELOADED_API int cudaGetDriverEntryPointByVersion(const char* name, void** address,
+                                                         unsigned version, unsigned long long flags,
+                                                         int* result) {
+  const int status = forward<cudaGetDriverEntryPointByVersion>(
+      "cudaGetDriverEntryPointByVersion", name, address, version, flags, result);
+  if (status == 0)
+    replaceAnswer(name, address, flags & kPerThreadStreams, __builtin_return_address(0));
+  return status;
+}
+
+MNEME_PRELOADED_API int cudaGetDriverEntryPointByVersion_ptsz(const char* name, void** address,
+                                                              unsigned version,
+                                                              unsigned long long flags,
+                                                              int* result) {
+  const int status = forward<cudaGetDriverEntryPointByVersion_ptsz>(
+      "cudaGetDriverEntryPointByVersion_ptsz", name, address, version, flags, result);
+  if (status == 0)
+    replaceAnswer(name, address, true, __builtin_return_address(0));
+  return status;
+}

@@ -34,6 +34,14 @@ std::vector<void*> LoadedModules::handlesIn(const void* context) const {
   return handles;
 }
 
+LoadedModules::Handles LoadedModules::handles() const {
+  const std::shared_lock lock(mutex_);
+  Handles all;
+  for (const auto& [handle, module] : modules_)
+    (module->isLibrary && handle == module->handle ? all.libraries : all.modules).push_back(handle);
+  return all;
+}
+
 void LoadedModules::addModuleOf(void* library, void* module) {
   const std::unique_lock lock(mutex_);
   if (const auto known = modules_.find(library); known != modules_.end())

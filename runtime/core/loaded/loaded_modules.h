@@ -61,6 +61,11 @@ public:
   std::shared_ptr<const LoadedModule> remove(void* handle);
   /// Returns the handles of the modules of a context that the program made itself.
   std::vector<void*> handlesIn(const void* context) const;
+  /// Returns all handles: of modules, and of libraries.
+  struct Handles {
+    std::vector<void*> modules, libraries;
+  };
+  Handles handles() const;
   /// Notes the handle that a library has in one context.
   void addModuleOf(void* library, void* module);
   /// Returns whether the handle named another kernel before, whose module ended unseen.

@@ -87,6 +87,32 @@ CUmodule moduleOf(const Driver& driver, const KernelLookup& lookup, const void* 
   return nullptr;
 }
 
+void* ownerOf(const Driver& driver, const void* kernel, const std::string& name,
+              std::span<void* const> modules, std::span<void* const> libraries) noexcept {
+  void* const handle = const_cast<void*>(kernel);
+  CUlibrary library = nullptr;
+  if (driver.cuKernelGetLibrary &&
+      driver.cuKernelGetLibrary(&library, static_cast<CUkernel>(handle)) == CUDA_SUCCESS &&
+      std::ranges::count(libraries, static_cast<void*>(library)))
+    return library;
+  CUmodule module = nullptr;
+  if (driver.cuFuncGetModule(&module, static_cast<CUfunction>(handle)) == CUDA_SUCCESS &&
+      std::ranges::count(modules, static_cast<void*>(module)))
+    return module;
+  // The module that a library has in this context need not be known.
+  const auto has = [&](void* one) {
+    CUkernel found = nullptr;
+    CUfunction function = nullptr;
+    return driver.cuLibraryGetKernel(&found, static_cast<CUlibrary>(one), name.c_str()) ==
+               CUDA_SUCCESS &&
+           driver.cuKernelGetFunction(&function, found) == CUDA_SUCCESS && function == handle;
+  };
+  if (!driver.cuLibraryGetKernel || !driver.cuKernelGetFunction)
+    return nullptr;
+  const auto owner = std::ranges::find_if(libraries, has);
+  return owner == libraries.end() ? nullptr : *owner;
+}
+
 std::optional<std::vector<embed::DeviceParameter>> parametersOf(const Driver& driver,
                                                                 const void* kernel) {
   if (!driver.cuFuncGetParamInfo)

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/core/abi/context_limits.h"
@@ -90,6 +92,11 @@ struct KernelLookup {
 CUmodule moduleOf(const Driver& driver, const KernelLookup& lookup, const void* handle) noexcept;
 /// Returns the module that a library has in the current context; null if it has none.
 CUmodule moduleOf(const Driver& driver, CUlibrary library) noexcept;
+
+/// Returns which of these modules and libraries has the kernel, by any handle of it; null if none.
+/// Loads no code that the program has not loaded.
+void* ownerOf(const Driver& driver, const void* kernel, const std::string& name,
+              std::span<void* const> modules, std::span<void* const> libraries) noexcept;
 
 /// Asks where the arguments of a kernel lie, by a handle of a function or of a library's kernel.
 /// Returns nothing if the driver does not say (before CUDA 12.4).

@@ -119,7 +119,7 @@ MNEME_RECORD_API int cuKernelGetFunction(const void** function, const void* kern
 }
 
 MNEME_RECORD_API int cudaGetFuncBySymbol(const void** function, const void* kernel) {
-  return watchAlias(function, kernel, [&] {
+  return watchShadow(function, kernel, [&] {
     return forward<cudaGetFuncBySymbol>("cudaGetFuncBySymbol", function, kernel);
   });
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/devices/cuda/application.h"
 #include "runtime/devices/cuda/cuda_driver.h"
 #include "support.h"
 
@@ -121,4 +122,43 @@ TEST_CASE("codes become errors a caller can react to") {
   CHECK(failureOf([] { cuda::check(cuda::CUDA_ERROR_ILLEGAL_ADDRESS, "kernel 'k'"); }).message ==
         "kernel 'k' failed: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS, "
         "700)");
+}
+
+TEST_CASE("the driver tells whose kernel a handle is that nobody saw made") {
+  static char library, other, module, kernel, function, ofModule, unknown;
+  cuda::Driver driver;
+  driver.cuKernelGetLibrary = [](cuda::CUlibrary* found, cuda::CUkernel handle) {
+    *found = reinterpret_cast<cuda::CUlibrary>(&library);
+    return reinterpret_cast<char*>(handle) == &kernel ? cuda::CUDA_SUCCESS
+                                                      : cuda::CUDA_ERROR_INVALID_HANDLE;
+  };
+  driver.cuFuncGetModule = [](cuda::CUmodule* found, cuda::CUfunction handle) {
+    const bool isOfModule = reinterpret_cast<char*>(handle) == &ofModule;
+    *found = reinterpret_cast<cuda::CUmodule>(isOfModule ? &module : &unknown);
+    return reinterpret_cast<char*>(handle) == &kernel ? cuda::CUDA_ERROR_INVALID_HANDLE
+                                                      : cuda::CUDA_SUCCESS;
+  };
+  driver.cuLibraryGetKernel = [](cuda::CUkernel* found, cuda::CUlibrary of, const char* name) {
+    const bool has = reinterpret_cast<char*>(of) == &library && std::string(name) == "k";
+    *found = reinterpret_cast<cuda::CUkernel>(&kernel);
+    return has ? cuda::CUDA_SUCCESS : cuda::CUDA_ERROR_NOT_FOUND;
+  };
+  driver.cuKernelGetFunction = [](cuda::CUfunction* found, cuda::CUkernel) {
+    *found = reinterpret_cast<cuda::CUfunction>(&function);
+    return cuda::CUDA_SUCCESS;
+  };
+  const std::array<void*, 1> modules = {&module};
+  const std::array<void*, 2> libraries = {&other, &library};
+  const auto owner = [&](const void* handle, const char* name = "k") {
+    return cuda::ownerOf(driver, handle, name, modules, libraries);
+  };
+  CHECK(owner(&kernel) == &library);
+  CHECK(owner(&ofModule) == &module);
+  CHECK(owner(&function) == &library); // whose module in the context is not known
+  CHECK(owner(&function, "another") == nullptr);
+  CHECK(owner(&unknown) == nullptr);
+  driver.cuKernelGetLibrary = nullptr; // before CUDA 12.5
+  driver.cuLibraryGetKernel = nullptr;
+  CHECK(owner(&ofModule) == &module);
+  CHECK(owner(&function) == nullptr);
 }

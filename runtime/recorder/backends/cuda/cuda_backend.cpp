@@ -139,6 +139,8 @@ public:
   std::string architecture() override;
 
   std::string nameOf(const void* kernel) override { return nameByCuda(kernel); }
+  void* ownerOf(const void* kernel, const std::string& name, std::span<void* const> modules,
+                std::span<void* const> libraries) noexcept override;
 
   void* addressOf(const void* hostShadow) noexcept override {
     const KeepsLastError keeps = keepLastError();
@@ -207,6 +209,16 @@ private:
 std::optional<std::vector<embed::DeviceParameter>> CudaBackend::parametersOf(const void* function) {
   const Driver* driver = Driver::find();
   return driver ? device::cuda::parametersOf(*driver, function) : std::nullopt;
+}
+
+void* CudaBackend::ownerOf(const void* kernel, const std::string& name,
+                           std::span<void* const> modules,
+                           std::span<void* const> libraries) noexcept {
+  const Driver* driver = Driver::find();
+  if (!driver)
+    return nullptr;
+  const RelaxedCapture relaxed(*driver);
+  return device::cuda::ownerOf(*driver, kernel, name, modules, libraries);
 }
 
 std::string CudaBackend::architecture() {
