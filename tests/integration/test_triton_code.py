@@ -124,9 +124,24 @@ def test_tune_keeps_the_launch_and_writes_no_tuned_kernels(recording: Path, tmp_
     done = mneme("tune", recording, "scale_kernel@1", "--trials", "3", *where, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "grid and block stay as they are: Triton 3.9.0 made the code for them" in done.stderr
+    assert "as built" not in done.stderr  # the same code as that of the baseline
     trials = (tmp_path / "tuned" / "trials.jsonl").read_text().splitlines()
     assert all(json.loads(one)["status"] == "verified" for one in trials)
     assert not list((tmp_path / "tuned").glob("*tuned_kernels*"))
+
+
+def test_gains_are_those_over_the_code_that_the_program_loads(
+    recording: Path, tmp_path: Path
+) -> None:
+    where = ("--device", "cpu", "--results-dir", tmp_path / "tuned", "--trials", "2")
+    done = mneme(
+        *("tune", recording, "softmax_kernel@1", "--passes", "default<O1>", *where), timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert "(the code that it loads): gains are over that" in done.stderr
+    best = json.loads((tmp_path / "tuned" / "best.json").read_text())
+    assert best["as_built_metric"] != best["baseline_metric"]
+    assert "cannot be shown" not in done.stderr
 
 
 def _deployed(recording: Path, folder: Path, kernel: str, **configured: Any) -> Path:

@@ -146,7 +146,8 @@ class PlainOutput(QuietOutput):
 
     def as_built(self, done: CompletedCandidate) -> None:
         """Print what gains are relative to."""
-        passes = done.candidate.config.passes
+        config = done.candidate.config
+        passes = "the code that it loads" if config.llvm == "recorded" else config.passes
         _console.say(f"as built {_time(done.metric)} ({passes}): gains are over that")
 
     def progress(self, progress: Progress) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.errors import MnemeError
 from mneme.measure.compile_record import CompileOptions, compile_record
 from mneme.recording.recorded_execution import RecordedExecution
+from mneme.recording.without_ir import COMPILERS_TEXTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,6 +57,8 @@ def loaded_code(result: TuningResult, choice: Choice) -> LoadedCode:
     about += " not deployed"
     if result.record is None or not result.match.arch:
         return LoadedCode(reason=f"{about}: the results do not say what was tuned, and on what GPU")
+    if has_ir and (result.facts.get("image_form") == "cpu") != (result.match.arch == "cpu"):
+        return LoadedCode(reason=f"{about}: it was tuned on another kind of device")
     try:
         make = _of_ir if has_ir else _of_ptx
         code = make(result.record, result, config)
@@ -100,7 +103,7 @@ def _of_ir(path: Path, result: TuningResult, config: ExperimentConfiguration) ->
     target = record.arch if record.arch.startswith(arch) else arch
     code = _native.RecordedCode(path, result.record_id)
     _name, placed = code.recorded_target(target)
-    if placed:
+    if any(not name.startswith(COMPILERS_TEXTS) for name, _address in placed):
         raise Unsupported("the code has device variables, of which other code would have its own")
     return compile_record(
         path, result.record_id or None, CompileOptions.of(config, target=target)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from mneme.errors import MnemeError
 from mneme.kernel_names import qualified_name
 from mneme.recording.launch_facts import leaves_changes
-from mneme.recording.without_ir import form_text
+from mneme.recording.without_ir import COMPILERS_TEXTS, form_text
 from mneme.search.recorded_code import why_launch_stays
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["idle_records", "takes_other_code", "told_of_bare_code", "why_nothing_to_search"]
 
-# As hasHandles() of runtime/jit/loaded/loaded_engine.cpp.
+# As hasOwnVariables() and hasHandles() of runtime/jit/loaded/loaded_engine.cpp.
 _HANDLES: Final = re.compile(rb"\.(?:tex|sampler|surf)ref")
 _OF_PTX = "limits of registers, launch bounds and what ptxas takes"
 
@@ -60,7 +60,11 @@ def takes_other_code(record: RecordedExecution) -> bool:
 
     path = Path(record.llvm_files[0])
     try:
-        has_variables = any(one["variables"] for one in _native.describe_device_code(path))
+        has_variables = any(
+            not name.startswith(COMPILERS_TEXTS)
+            for one in _native.describe_device_code(path)
+            for name, _size, _is_constant in one["variables"]
+        )
         return not has_variables and not _HANDLES.search(path.read_bytes())
     except (MnemeError, OSError):  # the search says what is wrong with it
         return False

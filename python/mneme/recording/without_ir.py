@@ -6,7 +6,10 @@ from typing import Final
 
 from mneme.errors import Unsupported
 
-__all__ = ["form_text", "possible_with", "refusal"]
+__all__ = ["COMPILERS_TEXTS", "form_text", "possible_with", "refusal"]
+
+COMPILERS_TEXTS: Final = ("_$_str", "$str")
+"""How names of variables begin that are texts of the compiler's: LLVM's, and nvcc's."""
 
 _FORMS: Final = {
     "cubin": "a cubin",

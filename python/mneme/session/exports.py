@@ -257,6 +257,8 @@ class Exporter:
         if self._record.code_form:
             return
         for name, done in (("baseline", baseline), ("best", best.done)):
+            if done.candidate.config.llvm in ("recorded", "ptx"):
+                continue  # no LLVM compiles it
             target = "cpu" if done.result.device == "cpu" else ""
             options = CompileOptions.of(
                 done.candidate.config, target=target, want_ir=True, want_assembly=True

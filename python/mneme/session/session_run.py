@@ -38,6 +38,7 @@ from mneme.session.probes import Probes
 from mneme.session.studies import make_search
 from mneme.session.trials import Candidate, CompletedCandidate, check_objectives
 from mneme.session.winner import Finalist, finalists, keeps_launch, name_winner
+from mneme.session.without_ir import runs_as_loaded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -430,7 +431,7 @@ class SessionRun:
     def _measure_baseline(self, stored: dict[str, Any] | None) -> CompletedCandidate:
         config = SpaceView.of(self._space).baseline() or self._recorded_launch()
         if self._options.baseline == "program":
-            config = self._with_own_pipeline(config)
+            config = self._with_own_code(config)
         machines.leave_out_slow(self._executor, config, self._store, self._listener)
         if stored is not None and not self._options.rerun_baseline:
             names = {"trial": _BASELINE, "status": "verified"}
@@ -450,7 +451,7 @@ class SessionRun:
 
         This is the baseline unless that has other code, such as the first of `--passes`.
         """
-        config = self._with_own_pipeline(self._recorded_launch())
+        config = self._with_own_code(self._recorded_launch())
         if config.key() == baseline.candidate.config.key():
             return baseline
         if stored is not None and not self._options.rerun_baseline:
@@ -460,8 +461,8 @@ class SessionRun:
             built = self._measured(config, baseline.metric or 0.0)
             if not built.is_verified or not built.metric:
                 self._listener.warn(
-                    f"the kernel as the program was built ({config.passes}) cannot be compared "
-                    f"with ({built.status}): gains are those over the baseline"
+                    f"the kernel as the program was built ({config.llvm or config.passes}) "
+                    f"cannot be compared with ({built.status}): gains are those over the baseline"
                 )
                 return baseline
             image = built.result.image_hash
@@ -483,8 +484,11 @@ class SessionRun:
             min_blocks_per_sm=0,
         )
 
-    def _with_own_pipeline(self, config: ExperimentConfiguration) -> ExperimentConfiguration:
-        passes, codegen_opt = self._record.pipeline_on(self._options.device or choose_device())
+    def _with_own_code(self, config: ExperimentConfiguration) -> ExperimentConfiguration:
+        device = self._options.device or choose_device()
+        if runs_as_loaded(self._record, device):
+            return replace(self._recorded_launch(), llvm="recorded")
+        passes, codegen_opt = self._record.pipeline_on(device)
         return replace(config, passes=passes, codegen_opt=codegen_opt)
 
     def _measured(self, config: ExperimentConfiguration, nanoseconds: float) -> CompletedCandidate:

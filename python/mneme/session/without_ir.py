@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mneme.recording.recorded_execution import RecordedExecution
     from mneme.session.options import TuneOptions
 
-__all__ = ["with_code_as_it_is"]
+__all__ = ["runs_as_loaded", "with_code_as_it_is"]
 
 # Limits and levels of ptxas that are tried of PTX.
 _REGISTERS: Final = "32:128:32"
@@ -38,6 +38,14 @@ _ABOUT_CODE: Final = (
 
 
 _DEPLOYED: Final = "'mneme deploy' writes what was found for runs by 'mneme run'"
+
+
+def runs_as_loaded(record: RecordedExecution, device: str) -> bool:
+    """Whether the code that the program loaded is there beside its IR, and runs on a device.
+
+    What another compiler makes of the IR is no measure of the program then.
+    """
+    return any(form != "ptx" and (form == "cpu") == (device == "cpu") for form in record.images)
 
 
 def _form_searched(options: TuneOptions, record: RecordedExecution) -> str:

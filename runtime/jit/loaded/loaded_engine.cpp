@@ -57,6 +57,14 @@ std::set<std::string> namesIn(const tuned::File& file) {
   return names;
 }
 
+/// Whether code has variables that other code would not share. Texts of the compiler's (names of
+/// LLVM's and of nvcc's) are the same everywhere.
+bool hasOwnVariables(const embed::DeviceCode& code) {
+  return std::ranges::any_of(code.variables, [](const embed::DeviceVariable& variable) {
+    return !variable.name.starts_with("_$_str") && !variable.name.starts_with("$str");
+  });
+}
+
 /// Handles of textures and samplers in code are its own, as variables are.
 bool hasHandles(const std::vector<std::byte>& ptx) {
   const std::string_view text(reinterpret_cast<const char*>(ptx.data()), ptx.size());
@@ -233,7 +241,7 @@ std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::read(const void* function, i
     if (!known->module->isLibrary || function != first)
       kernel->context = driver_.currentContext();
     kernel->blob = embed::withoutIr(image, code, known->name, *parameters);
-    kernel->hasVariables = !code.variables.empty() || hasHandles(*image.bytes);
+    kernel->hasVariables = hasOwnVariables(code) || hasHandles(*image.bytes);
     for (const tuned::Variant& variant : entry->second.variants)
       if (variant.staticHash == kernel->blob.staticHash && isWhole(variant, kernel->blob.args))
         kernel->variants.push_back(variant);

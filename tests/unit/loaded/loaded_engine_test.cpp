@@ -341,6 +341,13 @@ TEST_CASE("what a file has in place of code never runs if it is something else")
   CHECK(program.warnings[0].find(told) != std::string::npos);
 }
 
+TEST_CASE("code with texts of its compiler's may be exchanged") {
+  const std::string code = kHead + ".global .align 1 .b8 _$_str[4] = {65, 66, 67};\n" + kBody;
+  Program program(fileFor(code, "\"MaxRegisters\": 32, " + kDims), code);
+  CHECK(program.launch());
+  CHECK(program.warnings.empty());
+}
+
 TEST_CASE("code for another processor never runs") {
   Program program(
       fileFor(kPlain, R"("Processor": "ab", "Cubin": ")" + hexOf(kOther) + R"(", )" + kDims));
