@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BUILD, Finished, instances, made_once, mneme, records, run_command
+from conftest import (
+    BUILD,
+    Finished,
+    instances,
+    made_once,
+    mneme,
+    optimize,
+    records,
+    run_command,
+)
 from without_ir_parts import write_results
 
 from mneme import _native
@@ -213,6 +222,28 @@ def test_other_code_and_damaged_files_run_as_triton_made_them(
         done = _run(made, tuned)
         assert (done.returncode, done.stdout) == (0, alone), done.stderr
         assert told in done.stderr
+
+
+def test_optimize_searches_them_and_loads_what_gains(made: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(made / "cache", cache)
+    program = [str(made / "loader")]
+    for number, kernel in enumerate(KERNELS):  # slow code, so that something gains in replays
+        code = (SAMPLES / f"{kernel}.llir").read_bytes()
+        slow = _native.compile_ir([code], kernel, target="cpu", passes="default<O0>", codegen_opt=0)
+        program.append(str(cache / f"ENTRY{number}" / f"{kernel}.cubin"))
+        Path(program[-1]).write_bytes(slow["image"])
+    where = ("--seed", "1", "--device", "cpu", "-o", tmp_path / "out", "--no-knowledge")
+    done = optimize(*where, "--", *program, trials=4, TRITON_CACHE_DIR=str(cache))
+    assert done.returncode in (0, 1), done.stderr
+    result = json.loads((tmp_path / "out" / "optimize.json").read_text())
+    assert {one["name"] for one in result["kernels"]} == set(KERNELS)
+    for kernel in result["kernels"]:
+        assert (kernel["code_form"], kernel["is_searched"]) == ("cpu", True), kernel["reason"]
+    if any(kernel["is_kept"] for kernel in result["kernels"]):
+        tuned = json.loads((tmp_path / "out" / "tuned.json").read_text())
+        for entry in tuned.values():
+            assert {one["CodeForm"] for one in entry["Mneme"]["Variants"]} == {"cpu"}
 
 
 def test_variants_are_compared_with_the_recorded_code(recording: Path, tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def targets(**weights: float) -> list[Target]:
                 name=KernelName(demangled=name),
                 path=Path("r"),
                 code_form="",
+                loaded_form="",
             ),
             instance=SimpleNamespace(dynamic_hash=name, recorded_ns=0),  # type: ignore[arg-type]
             weight=weight,

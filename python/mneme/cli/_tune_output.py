@@ -141,14 +141,12 @@ class PlainOutput(QuietOutput):
 
     def baseline(self, done: CompletedCandidate) -> None:
         """Print the time of the baseline."""
-        passes = _value(done.candidate.config.passes, "baseline.json")
+        passes = _value(_code_of(done), "baseline.json")
         _console.say(f"baseline {_time(done.metric)} ({passes}) on {done.result.device}")
 
     def as_built(self, done: CompletedCandidate) -> None:
         """Print what gains are relative to."""
-        config = done.candidate.config
-        passes = "the code that it loads" if config.llvm == "recorded" else config.passes
-        _console.say(f"as built {_time(done.metric)} ({passes}): gains are over that")
+        _console.say(f"as built {_time(done.metric)} ({_code_of(done)}): gains are over that")
 
     def progress(self, progress: Progress) -> None:
         """Print the state of the search from time to time."""
@@ -411,6 +409,11 @@ def _gain_text(gain: dict[str, Any] | None) -> str:
     if not gain["significant"]:
         return "none"
     return f"{gain['ratio']:.3f}x [{gain['low']:.3f}, {gain['high']:.3f}]"
+
+
+def _code_of(done: CompletedCandidate) -> str:
+    config = done.candidate.config
+    return "the code that it loads" if config.llvm == "recorded" else config.passes
 
 
 def _value(value: object, file: str = "best.json") -> str:

@@ -59,7 +59,7 @@ class KernelResult:
     label: str = ""
     """What the program calls its launches."""
     code_form: str = ""
-    """What its code is where it has no IR: "cubin", "ptx", "fatbin", "cpu"."""
+    """What its code is where it has no IR, or Triton makes it: "cubin", "ptx", "fatbin", "cpu"."""
     launches: int = 0
     """In one run; 0: not known."""
     built_ns: float = 0.0

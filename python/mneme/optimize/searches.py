@@ -286,7 +286,7 @@ class Searches:
             share=target.weight,
             place=target.record.name.place,
             label=target.record.name.label,
-            code_form=target.record.code_form,
+            code_form=target.record.code_form or target.record.loaded_form,
         )
         if seen := self._profile.kernels.get(name):
             kernel.launches = seen.launches

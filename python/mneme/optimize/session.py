@@ -66,10 +66,6 @@ _UNSEEN = (
     "the recorder saw no launch of it: it is not built with mneme, it is launched in children of "
     "fork() only, or with other dimensions in each run"
 )
-_OF_TRITON = (
-    "Triton compiles it while the program runs, where mneme puts no tuned kernels; 'mneme tune' "
-    "searches its recording"
-)
 # Marks a completed recording, with its programs.
 _COMPLETE = ".complete"
 # A run is short if it takes at most this share of the budget; more than one is then made first.
@@ -226,10 +222,8 @@ class OptimizeSession:
             self._listener.step(f"recording {many if len(heavy) != 1 else 'its heaviest kernel'}")
             reasons = self._record(application, recording, heavy, built)
             publish_own_text(recording / _COMPLETE, json.dumps(programs_of(self.options.command)))
-        all_records = list(Recording(recording).values())
-        records = [one for one in all_records if not one.producer]
+        records = list(Recording(recording).values())
         self._refused = refused_launches(reasons)
-        reasons |= {one.demangled_name: _OF_TRITON for one in all_records if one.producer}
         if self.result.device != "cpu" and any(one.is_unoptimized for one in records):
             self._note(UNOPTIMIZED)
         recorded = {one.kernel_name for one in records}

@@ -103,14 +103,9 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "occurrences": instance.occ,
         **({"code_form": record.code_form} if record.code_form else {}),
         **({"producer": record.producer} if record.producer else {}),
-        **({"image_form": form} if (form := _loaded_form(record)) else {}),
+        **({"image_form": record.loaded_form} if record.loaded_form else {}),
         **_arguments(record, instance),
     }
-
-
-def _loaded_form(record: RecordedExecution) -> str:
-    """Return what the program loaded of a kernel that has IR beside it; empty for others."""
-    return next((form for form in record.images if form != "ptx"), "")
 
 
 def unchanging_arguments(

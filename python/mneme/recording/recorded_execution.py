@@ -262,6 +262,11 @@ class RecordedExecution:
         return {str(one.get("Form")): str(self.path.parent / str(one.get("File"))) for one in parts}
 
     @property
+    def loaded_form(self) -> str:
+        """What the program loaded of a kernel that has IR beside it: "cubin"; empty for others."""
+        return next((form for form in self.images if form != "ptx"), "")
+
+    @property
     def producer(self) -> str:
         """What wrote the IR, if that was no build with mneme: "Triton 3.5.0"; else empty."""
         options = self._extras.get("Options")

@@ -210,7 +210,7 @@ class TuningSession:
             options, about_code = with_code_as_it_is(options, record)
             options, about_constants = with_constant_arguments(options, record, instance)
             options, about_dimensions = with_deployable_dimensions(options, record)
-            if options.baseline == "program" and record.code_form:
+            if options.baseline == "program" and (record.code_form or record.loaded_form):
                 about_code = ""  # `mneme optimize` has reported it before
             told = [one for one in (about_code, about_constants, about_dimensions) if one]
             self.options = options

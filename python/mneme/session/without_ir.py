@@ -45,7 +45,8 @@ def runs_as_loaded(record: RecordedExecution, device: str) -> bool:
 
     What another compiler makes of the IR is no measure of the program then.
     """
-    return any(form != "ptx" and (form == "cpu") == (device == "cpu") for form in record.images)
+    form = record.loaded_form
+    return bool(form) and (form == "cpu") == (device == "cpu")
 
 
 def _form_searched(options: TuneOptions, record: RecordedExecution) -> str:
