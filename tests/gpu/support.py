@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
+
+import pytest
 
 from mneme.devices import choose_device
 from mneme.errors import MnemeError
@@ -16,6 +19,18 @@ from mneme.errors import MnemeError
 Case = TypeVar("Case")
 DEVICE = os.environ.get("MNEME_TEST_DEVICE", "cuda:0")
 IS_GPU = DEVICE != "cpu"
+ROOT = Path(__file__).resolve().parents[2]
+# A bundle for a node has built programs where a checkout has their sources.
+SOURCES = ROOT / "source" if (ROOT / "source").is_dir() else ROOT
+needs_nvcc = pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not on PATH")
+
+
+def only_on_gpus(reason: str) -> pytest.MarkDecorator:
+    """Skip on the CPU device, which `reason` says something about."""
+    return pytest.mark.skipif(not IS_GPU, reason=reason)
+
+
+BY_NVCC = [only_on_gpus("nvcc leaves code for GPUs only"), needs_nvcc]
 
 
 def _integration_helpers(module_name: str) -> ModuleType:
@@ -71,6 +86,27 @@ def compile_by_nvcc(source: Path, program: Path) -> None:
         *("nvcc", "-std=c++20", "-O2", "-arch=native"), *(source, "-o", program, "-lcuda")
     )
     assert done.returncode == 0, done.stderr
+
+
+def program_of(kind: str, name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a program of tests/apps/gpu_record, made one of two ways.
+
+    Args:
+        kind: "nvcc": with the static runtime and no IR; "mneme": with the shared runtime and IR.
+        name: Of its source, without ".cu".
+        tmp_path_factory: Where nvcc puts it.
+    """
+    folder = Path("tests") / "apps" / "gpu_record"
+    if kind == "mneme":
+        built: Path = BUILD / folder / name
+        if not built.is_file():
+            pytest.skip("tests/apps/gpu_record is not built")
+        return built
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not on PATH")
+    place: Path = tmp_path_factory.mktemp(name) / name
+    compile_by_nvcc(SOURCES / folder / f"{name}.cu", place)
+    return place
 
 
 def record(directory: Path, program: Path, *arguments: str, device: str = DEVICE) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,7 @@ import pytest
 from gpu import support
 from gpu.support import records, run_command
 
-NVCC = shutil.which("nvcc")
-
-pytestmark = [
-    pytest.mark.skipif(not support.IS_GPU, reason="nvcc leaves code for GPUs only"),
-    pytest.mark.skipif(not NVCC, reason="nvcc is not on PATH"),
-]
+pytestmark = support.BY_NVCC
 
 
 @pytest.fixture(scope="module")

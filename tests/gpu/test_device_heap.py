@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from gpu import support
-from gpu.support import BUILD
 
-ROOT = Path(__file__).parents[2]
-# A bundle for a node has built programs where a checkout has their sources.
-SOURCES = ROOT / "source" if (ROOT / "source").is_dir() else ROOT
-SOURCE = SOURCES / "tests" / "apps" / "gpu_record" / "device_heap.cu"
-NVCC = shutil.which("nvcc")
 # Kernels that allocate or free are named, and replayed with an empty heap.
 NOT_HELD = {"exact", "unreproducible", "nondeterministic", "failed"}
 ALONE = {"usesOwn": {"exact"}}
@@ -27,22 +20,12 @@ KERNELS = {
     "other": {"scale", "usesOwn", "buildsAlone", "grows", "frees"} | READERS,
 }
 
-pytestmark = [pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has its own test")]
+pytestmark = support.only_on_gpus("the CPU device has its own test")
 
 
 @pytest.fixture(scope="module", params=["nvcc", "mneme"])
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program, with the static runtime and no IR, or with the shared runtime and IR."""
-    if request.param == "mneme":
-        built: Path = BUILD / "tests" / "apps" / "gpu_record" / "device_heap"
-        if not built.is_file():
-            pytest.skip("tests/apps/gpu_record is not built")
-        return built
-    if not NVCC:
-        pytest.skip("nvcc is not on PATH")
-    place: Path = tmp_path_factory.mktemp("heap") / "device_heap"
-    support.compile_by_nvcc(SOURCE, place)
-    return place
+    return support.program_of(request.param, "device_heap", tmp_path_factory)
 
 
 @pytest.mark.parametrize("mode", sorted(KERNELS))

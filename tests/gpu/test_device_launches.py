@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-
-import pytest
 
 from gpu import support
 
 SOURCE = Path(__file__).resolve().with_name("launches.cu")
 LAUNCHES = "launches kernels itself"
 
-pytestmark = [
-    pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has no device runtime"),
-    pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not on PATH"),
-]
+pytestmark = [support.only_on_gpus("the CPU device has no device runtime"), support.needs_nvcc]
 
 
 def test_they_are_named_and_replay(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from gpu import support
 from gpu.support import run_command
 
-NVCC = shutil.which("nvcc")
 HELD = {"exact"}
 NOT_HELD = {"exact", "unreproducible", "nondeterministic", "failed"}
 # By mode: each kernel's reads that no recording holds, and what its replay may be.
@@ -23,10 +21,7 @@ KERNELS = {
     },
 }
 
-pytestmark = [
-    pytest.mark.skipif(not support.IS_GPU, reason="nvcc leaves code for GPUs only"),
-    pytest.mark.skipif(not NVCC, reason="nvcc is not on PATH"),
-]
+pytestmark = support.BY_NVCC
 
 
 @pytest.fixture(scope="module")

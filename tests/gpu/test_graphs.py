@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from gpu import support
-from gpu.support import BUILD, graph_cases, on_gpus
+from gpu.support import BUILD, SOURCES, graph_cases, on_gpus
 
-ROOT = Path(__file__).parents[2]
-SOURCES = ROOT / "source" if (ROOT / "source").is_dir() else ROOT
 PROGRAM = BUILD / "tests" / "apps" / "gpu_record" / "graph_kernels"
 ALLOCATIONS = PROGRAM.with_name("graph_allocations")
 CASES = on_gpus(tuple(graph_cases.CASES))
@@ -62,15 +59,14 @@ def check_conditions(said: str, directory: Path, pipeline: str) -> None:
 CONDITIONS = PROGRAM.with_name("graph_conditions")
 
 
-@pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has no conditional nodes")
+@support.only_on_gpus("the CPU device has no conditional nodes")
 def test_kernels_beside_conditional_nodes_are_recorded(tmp_path: Path) -> None:
     said = record("", tmp_path, *graph_cases.EVERYTHING, program=CONDITIONS)
     check_conditions(said, tmp_path, "default<O2>")
 
 
-@pytest.mark.skipif(
-    not support.IS_GPU or not shutil.which("nvcc"), reason="nvcc leaves code for GPUs only"
-)
+@support.only_on_gpus("nvcc leaves code for GPUs only")
+@support.needs_nvcc
 def test_kernels_of_nvcc_beside_conditional_nodes_are_recorded(tmp_path: Path) -> None:
     program = tmp_path / "program"
     apps = SOURCES / "tests" / "apps" / "gpu_record"
@@ -79,16 +75,15 @@ def test_kernels_of_nvcc_beside_conditional_nodes_are_recorded(tmp_path: Path) -
     check_conditions(said, tmp_path / "db", "")  # which has no IR
 
 
-@pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has no conditional nodes")
+@support.only_on_gpus("the CPU device has no conditional nodes")
 def test_graphs_with_conditional_nodes_are_not_kept_as_sequences(tmp_path: Path) -> None:
     said = record("", tmp_path, "--graph", program=CONDITIONS)
     assert "a graph is not kept as a sequence: it has conditional nodes" in said
     assert not list(tmp_path.glob("*.graph"))
 
 
-@pytest.mark.skipif(
-    not support.IS_GPU or not shutil.which("nvcc"), reason="nvcc leaves code for GPUs only"
-)
+@support.only_on_gpus("nvcc leaves code for GPUs only")
+@support.needs_nvcc
 def test_memory_of_graphs_in_a_program_of_nvcc(tmp_path: Path) -> None:
     program = tmp_path / "program"
     apps = SOURCES / "tests" / "apps" / "gpu_record"

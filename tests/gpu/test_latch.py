@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-
-import pytest
 
 from gpu import support
 
 SOURCE = Path(__file__).resolve().with_name("latch.cu")
 
-pytestmark = [
-    pytest.mark.skipif(not support.IS_GPU, reason="the CPU device needs IR"),
-    pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not on PATH"),
-]
+pytestmark = [support.only_on_gpus("the CPU device needs IR"), support.needs_nvcc]
 
 
 def test_it_is_given_up_after_a_second(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,7 @@ LIMITS = {
     "heap": ("Heap", 256 << 20, "limits set: a heap of "),
 }
 
-pytestmark = [
-    pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has other limits"),
-    pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not on PATH"),
-]
+pytestmark = [support.only_on_gpus("the CPU device has other limits"), support.needs_nvcc]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from gpu import support
 from gpu.support import mneme, run_command
 
-NVCC = shutil.which("nvcc")
 # Blocks of one thread leave 31 of 32 lanes idle: other dimensions are several times as fast. Each
 # launch changes memory, without which no replay could tell right dimensions from wrong ones. So many
 # launches are most of the time of the program, which tuned kernels make slower otherwise.
@@ -89,14 +87,11 @@ int main(int, char** argv) {
 }
 """
 
-pytestmark = [
-    pytest.mark.skipif(not support.IS_GPU, reason="nvcc leaves code for GPUs only"),
-    pytest.mark.skipif(not NVCC, reason="nvcc is not on PATH"),
-]
+pytestmark = support.BY_NVCC
 
 
 def _nvcc(*arguments: str | Path) -> None:
-    done = run_command(str(NVCC), *arguments)
+    done = run_command("nvcc", *arguments)
     assert done.returncode == 0, done.stderr
 
 

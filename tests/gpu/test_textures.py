@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from gpu import support
-from gpu.support import BUILD
 
-ROOT = Path(__file__).parents[2]
-# A bundle for a node has built programs where a checkout has their sources.
-SOURCES = ROOT / "source" if (ROOT / "source").is_dir() else ROOT
-SOURCE = SOURCES / "tests" / "apps" / "gpu_record" / "textures.cu"
-NVCC = shutil.which("nvcc")
 # Objects of the launch with the most.
 OBJECTS = {
     "bilinear": 1,
@@ -39,22 +32,12 @@ OBJECTS = {
     "volume": 1,
 }
 
-pytestmark = [pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has its own test")]
+pytestmark = support.only_on_gpus("the CPU device has its own test")
 
 
 @pytest.fixture(scope="module", params=["nvcc", "mneme"])
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program, with the static runtime and no IR, or with the shared runtime and IR."""
-    if request.param == "mneme":
-        built: Path = BUILD / "tests" / "apps" / "gpu_record" / "textures"
-        if not built.is_file():
-            pytest.skip("tests/apps/gpu_record is not built")
-        return built
-    if not NVCC:
-        pytest.skip("nvcc is not on PATH")
-    place: Path = tmp_path_factory.mktemp("textures") / "textures"
-    support.compile_by_nvcc(SOURCE, place)
-    return place
+    return support.program_of(request.param, "textures", tmp_path_factory)
 
 
 @pytest.mark.parametrize("mode", sorted(OBJECTS))

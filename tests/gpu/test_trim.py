@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gpu import support
-from gpu.support import BUILD
 
-ROOT = Path(__file__).parents[2]
-# A bundle for a node has built programs where a checkout has their sources.
-SOURCES = ROOT / "source" if (ROOT / "source").is_dir() else ROOT
 PAGE, MEBIBYTE = 4096, 1 << 20
-NVCC = shutil.which("nvcc")
 
-pytestmark = [pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has its own test")]
+pytestmark = support.only_on_gpus("the CPU device has its own test")
 
 
 @pytest.fixture(scope="module", params=["nvcc", "mneme"])
@@ -27,18 +21,7 @@ def programs(
 ) -> dict[str, Path]:
     """The programs, with the static runtime and no IR, or with the shared runtime and IR."""
     names = ("trim_kernels", "textures")
-    if request.param == "mneme":
-        built = {one: BUILD / "tests" / "apps" / "gpu_record" / one for one in names}
-        if not all(one.is_file() for one in built.values()):
-            pytest.skip("tests/apps/gpu_record is not built")
-        return built
-    if not NVCC:
-        pytest.skip("nvcc is not on PATH")
-    folder = tmp_path_factory.mktemp("trim")
-    for one in names:
-        source = SOURCES / "tests" / "apps" / "gpu_record" / f"{one}.cu"
-        support.compile_by_nvcc(source, folder / one)
-    return {one: folder / one for one in names}
+    return {one: support.program_of(request.param, one, tmp_path_factory) for one in names}
 
 
 def trimmed(program: Path, mode: str, folder: Path, *options: str) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,17 +11,13 @@ from gpu import support
 from gpu.support import mneme, records, run_command, without_ir
 from mneme.devices import device_limits
 
-NVCC = shutil.which("nvcc")
 FORMS = {"cubin": ("-cubin",), "ptx": ("-ptx",), "fatbin": ("-fatbin",)}
 
-pytestmark = [
-    pytest.mark.skipif(not support.IS_GPU, reason="nvcc leaves code for GPUs only"),
-    pytest.mark.skipif(not NVCC, reason="nvcc is not on PATH"),
-]
+pytestmark = support.BY_NVCC
 
 
 def _nvcc(*arguments: str | Path) -> None:
-    done = run_command(str(NVCC), *arguments)
+    done = run_command("nvcc", *arguments)
     assert done.returncode == 0, done.stderr
 
 

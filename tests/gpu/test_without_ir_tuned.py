@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from gpu.support import mneme, records, run_command, without_ir
 from mneme.devices import device_limits
 
 PYTHON = os.environ.get("MNEME_TEST_TORCH_PYTHON", "python3")
-NVCC = shutil.which("nvcc")
 FORMS = {"cubin": ("-cubin",), "ptx": ("-ptx",), "fatbin": ("-fatbin",)}
 WITHOUT_VARIABLE = without_ir.KERNEL.replace("__device__ double bias = 0.5;", "").replace(
     "+ bias", "+ 2.5"
@@ -119,10 +117,7 @@ for count in (1000, 1000, 999):
 print(float(out.sum()))
 """
 
-pytestmark = [
-    pytest.mark.skipif(not support.IS_GPU, reason="nvcc leaves code for GPUs only"),
-    pytest.mark.skipif(not NVCC, reason="nvcc is not on PATH"),
-]
+pytestmark = support.BY_NVCC
 
 
 def _target() -> str:
@@ -131,7 +126,7 @@ def _target() -> str:
 
 
 def _nvcc(*arguments: str | Path) -> None:
-    done = run_command(str(NVCC), *arguments)
+    done = run_command("nvcc", *arguments)
     assert done.returncode == 0, done.stderr
 
 

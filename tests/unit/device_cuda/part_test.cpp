@@ -50,7 +50,9 @@ TEST_CASE("a cooperative launch has the part's room") {
   LaunchShape shape;
   shape.isCooperative = true;
   shape.grid[0] = 5; // two blocks fit on each multiprocessor
-  CHECK(test::failureOf([&] { device->launch(*module, shape, nullptr, 10); }).says("only 4 of kernel"));
+  CHECK(test::failureOf([&] {
+          device->launch(*module, shape, nullptr, 10);
+        }).says("only 4 of kernel"));
 }
 
 TEST_CASE("the next number that can be parted is taken, or all") {
