@@ -143,6 +143,7 @@ artifact::SnapshotDraft Capture::take(const std::vector<artifact::Region>& regio
   for (size_t index = 0; index < hashes.size(); ++index)
     addChanges(draft.regions[index], hashes[index]);
   takeContent(draft, chooseContent(draft));
+  access_.endSnapshot();
   for (size_t index = 0; index < hashes.size(); ++index)
     history_.remember(draft.regions[index].region, {draft.id, index}, std::move(hashes[index]));
   return draft;

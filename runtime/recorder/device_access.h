@@ -20,6 +20,8 @@
 
 namespace mneme::record {
 
+class PageableMemory;
+
 struct HashTask {
   const artifact::Region* region = nullptr;
   std::span<Hash128> hashes; ///< one per chunk of artifact::kChunkBytes
@@ -68,17 +70,25 @@ public:
   virtual std::optional<artifact::Region> heap(std::chrono::nanoseconds atMost) {
     return std::nullopt;
   }
+  /// Returns the host's pageable memory where kernels here can use it; null where they cannot.
+  virtual PageableMemory* pageable() noexcept { return nullptr; }
   /// Begins a snapshot: regions hashed so far belong to earlier ones.
   virtual void beginSnapshot() {}
   /// Hashes regions of a snapshot, preferably all at once. \throws Error if the device fails.
   virtual void hash(std::span<const HashTask> tasks) = 0;
   /// Searches regions that hash() has read in this snapshot for addresses. \throws Error as hash()
   virtual SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) = 0;
+  /// Copies a piece of a region that hash() has read in this snapshot. \throws Error as hash()
+  virtual void readPiece(const Piece& piece, std::span<std::byte> bytes) {
+    read(piece.region->address + piece.offset, bytes);
+  }
   /// Whether take() keeps content on the device while the host has no room for it.
   virtual bool isBuffered() const { return false; }
   /// Copies content that hash() has just read. On return the application may write to the memory
   /// again; the bytes may arrive later, see afterwards(). \throws Error
   virtual Content take(std::span<const Piece> pieces) = 0;
+  /// Ends a snapshot: nothing of it is taken any more.
+  virtual void endSnapshot() noexcept {}
 
   /// Clear device memory, and read some immediately. The device must be idle.
   /// \throws Error

@@ -27,11 +27,18 @@ std::vector<Region> disjoint(std::vector<Region> regions) {
   return result;
 }
 
-WordRanges rangesOf(const std::vector<Region>& regions) {
+/// The first of these ranges, which are disjoint, that ends behind an address.
+std::map<uint64_t, uint64_t>::const_iterator
+firstEndingAfter(const std::map<uint64_t, uint64_t>& ranges, uint64_t address) {
+  const auto next = ranges.upper_bound(address);
+  return next != ranges.begin() && std::prev(next)->second > address ? std::prev(next) : next;
+}
+
+std::vector<AddressRange> rangesOf(const std::vector<Region>& regions) {
   std::vector<AddressRange> ranges;
   for (const Region& region : regions)
     ranges.push_back({region.address, region.sizeBytes});
-  return WordRanges(std::move(ranges));
+  return ranges;
 }
 
 } // namespace
@@ -71,10 +78,11 @@ void SearchHistory::remember(const Region& region, std::span<const Hash128> hash
 }
 
 Reach::Reach(std::vector<Region> candidates, const std::vector<Region>& certain,
-             SearchHistory& history, IsReadable isReadable, std::set<uint64_t> joints)
-    : candidates_(disjoint(std::move(candidates))), ranges_(rangesOf(candidates_)),
-      isSettled_(candidates_.size()), history_(history), isReadable_(std::move(isReadable)),
-      joints_(std::move(joints)) {
+             SearchHistory& history, IsReadable isReadable, std::set<uint64_t> joints,
+             OnDemand onDemand)
+    : candidates_(disjoint(std::move(candidates))), isSettled_(candidates_.size()),
+      isAsked_(candidates_.size()), history_(history), isReadable_(std::move(isReadable)),
+      joints_(std::move(joints)), onDemand_(std::move(onDemand)) {
   const std::vector<Region> taken = disjoint(certain);
   for (size_t i = 0, next = 0; i < candidates_.size(); ++i) {
     while (next < taken.size() &&
@@ -83,8 +91,93 @@ Reach::Reach(std::vector<Region> candidates, const std::vector<Region>& certain,
     isSettled_[i] = next < taken.size() && overlap(taken[next], candidates_[i]);
     open_ += !isSettled_[i];
   }
+  if (onDemand_.find)
+    addOnDemand(certain);
+  ranges_ = WordRanges(rangesOf(candidates_));
   if (isOpen())
     history_.begin(ranges_);
+}
+
+/// Adds the ranges of memory on demand where no other memory is.
+void Reach::addOnDemand(const std::vector<Region>& certain) {
+  std::vector<Region> known = certain;
+  known.insert(known.end(), candidates_.begin(), candidates_.end());
+  for (const Region& region : disjoint(std::move(known)))
+    taken_[region.address] = region.address + region.sizeBytes;
+  std::vector<Region> parts;
+  for (const AddressRange& range : onDemand_.ranges) {
+    const auto add = [&](uint64_t begin, uint64_t end) {
+      if (begin >= end)
+        return;
+      Region& part = parts.emplace_back();
+      part.address = begin;
+      part.sizeBytes = end - begin;
+    };
+    uint64_t at = range.begin;
+    const uint64_t end = range.begin + range.sizeBytes;
+    for (auto one = firstEndingAfter(taken_, at); one != taken_.end() && one->first < end; ++one) {
+      add(at, one->first);
+      at = one->second;
+    }
+    add(at, end);
+  }
+  struct Listed {
+    Region region;
+    bool isSettled = false;
+    bool isAsked = false;
+  };
+  std::vector<Listed> listed;
+  for (size_t i = 0; i < candidates_.size(); ++i)
+    listed.push_back({std::move(candidates_[i]), isSettled_[i], false});
+  for (Region& part : parts)
+    listed.push_back({std::move(part), true, true});
+  std::ranges::sort(listed, {}, [](const Listed& one) { return one.region.address; });
+  candidates_.clear();
+  isSettled_.clear();
+  isAsked_.clear();
+  for (Listed& one : listed) {
+    candidates_.push_back(std::move(one.region));
+    isSettled_.push_back(one.isSettled);
+    isAsked_.push_back(one.isAsked);
+  }
+}
+
+/// Finds the memory that a word leads to. Where a part of it is known already, the rest is left
+/// out, too: it would have to be divided.
+void Reach::ask(uint64_t word, bool isArgument) {
+  const auto isIn = [&](const std::map<uint64_t, uint64_t>& known) {
+    const auto one = firstEndingAfter(known, word);
+    return one != known.end() && one->first <= word;
+  };
+  if (!mayAsk() || isIn(asked_) || isIn(taken_))
+    return;
+  std::optional<Region> found = onDemand_.find(word, isArgument);
+  if (!found || found->sizeBytes == 0)
+    return;
+  const uint64_t end = found->address + found->sizeBytes;
+  for (const auto* known : {&asked_, &taken_})
+    if (const auto one = firstEndingAfter(*known, found->address);
+        one != known->end() && one->first < end)
+      return;
+  asked_[found->address] = end;
+  found_.push_back(std::move(*found));
+}
+
+/// The device says in which pieces there are such words, and the host reads them.
+void Reach::askAbout(DeviceAccess& access, std::span<const Piece> pieces,
+                     std::span<const uint8_t> holdsAddress) {
+  std::vector<std::byte> bytes;
+  for (size_t i = 0; i < pieces.size() && mayAsk(); ++i) {
+    if (!holdsAddress[i])
+      continue;
+    bytes.resize(pieces[i].sizeBytes);
+    access.readPiece(pieces[i], bytes);
+    ranges_.visit(bytes, pieces[i].region->address + pieces[i].offset,
+                  [&](size_t, uint64_t word, size_t index) {
+                    if (isAsked_[index])
+                      ask(word, false);
+                  });
+  }
 }
 
 /// Returns whether the candidate is new, and can be read.
@@ -113,8 +206,11 @@ void Reach::reach(size_t index) {
 }
 
 void Reach::lookAt(uint64_t word) {
-  if (const size_t index = ranges_.find(word); index != WordRanges::kNone)
+  const size_t index = ranges_.find(word);
+  if (index != WordRanges::kNone && !isAsked_[index])
     reach(index);
+  else
+    ask(word, true); // constants of the host, too
 }
 
 void Reach::search(DeviceAccess& access, std::span<const HashTask> hashed) {
@@ -133,9 +229,14 @@ void Reach::search(DeviceAccess& access, std::span<const HashTask> hashed) {
   for (size_t i = 0; i < pieces.size(); ++i)
     history_.remember(*pieces[i].region, hashed[tasks[i]].hashes, pieces[i].offset / kChunkBytes,
                       result.holdsAddress[i]);
+  bool shallAsk = false;
   for (size_t i = 0; i < candidates_.size(); ++i)
-    if (result.isReached[i])
+    if (result.isReached[i] && isAsked_[i])
+      shallAsk = true;
+    else if (result.isReached[i])
       reach(i);
+  if (shallAsk)
+    askAbout(access, pieces, result.holdsAddress);
 }
 
 std::vector<Region> Reach::takeFound() { return std::exchange(found_, {}); }

@@ -171,8 +171,12 @@ public:
   /// Returns those limits of the current context whose bits are set, by the vendor's numbers.
   virtual ContextLimits limits(uint32_t wanted) noexcept { return {}; }
 
+  /// Whether kernels can use pageable memory of the host on the first device where something was
+  /// recorded.
+  virtual bool usesPageable() const noexcept { return false; }
   /// Whether an access can find the heap from which kernels allocate.
   virtual bool findsHeaps() const noexcept { return false; }
+
   /// Returns a number that changes when kernels allocate or free memory on the device's heap.
   virtual uint64_t heapState() const noexcept { return 0; }
 

@@ -10,6 +10,7 @@
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/log.h"
 #include "runtime/core/base/sentence.h"
+#include "runtime/recorder/given_pointers.h"
 #include "runtime/recorder/inside_call.h"
 #include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/process_facts.h"
@@ -171,7 +172,8 @@ Session::Attempt Session::decide(const mneme_launch& launch, const LaunchTraits*
   else if (launch.form != MNEME_LAUNCH_PLAIN)
     attempt.traits = backend_.traitsOf(launch);
   attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits, [this](uint64_t word) {
-    return memory_->isInAllocation(word);
+    return memory_->isInAllocation(word) ||
+           (mayBeAddress(word) && backend_.usesPageable() && isHostReadable(word));
   });
   KernelState& state = *info->state;
   const LaunchShapes::Match shape = settings_.shapes.match(info->blob->kernel, launch);

@@ -270,6 +270,7 @@ private:
   Reach reachOf(const KernelInfo& info, const mneme_launch& launch,
                 const std::vector<artifact::Region>& certain,
                 const std::optional<artifact::Region>& heap, DeviceAccess& access);
+  Reach::OnDemand pageableFor(const KernelInfo& info, DeviceAccess& access);
   void addArguments(const KernelInfo& info, const mneme_launch& launch, Reach& reach,
                     DeviceAccess& access, std::vector<artifact::Region>& regions);
   void noteUnrecorded(const KernelInfo& info, const mneme_launch& launch,

@@ -5,6 +5,7 @@
 #include "runtime/core/base/sentence.h"
 #include "runtime/recorder/given_pointers.h"
 #include "runtime/recorder/open_captures.h"
+#include "runtime/recorder/pageable_memory.h"
 #include "runtime/recorder/process_facts.h"
 #include "runtime/recorder/session.h"
 
@@ -134,7 +135,36 @@ Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
   return Reach(
       std::move(candidates), certain, searches_,
       [this, &access](const artifact::Region& region) { return isReadable(region, access); },
-      mapped.joints());
+      mapped.joints(), pageableFor(info, access));
+}
+
+/// Memory that the window could have is none of the host's.
+Reach::OnDemand Session::pageableFor(const KernelInfo& info, DeviceAccess& access) {
+  PageableMemory* pageable = access.pageable();
+  if (!pageable)
+    return {};
+  pageable->look();
+  const auto find = [this, pageable, kernel = info.blob->shownName()](uint64_t address,
+                                                                      bool isArgument) {
+    using Given = PageableMemory::Given;
+    std::optional<artifact::Region> region;
+    const auto piece =
+        memory_->isPlaced(address)
+            ? std::nullopt
+            : pageable->find(address, isArgument ? Given::AsArgument : Given::InMemory);
+    if (!piece)
+      return region;
+    region.emplace();
+    region->address = piece->range.begin;
+    region->sizeBytes = piece->range.sizeBytes;
+    region->kind = artifact::RegionKind::HostPinned;
+    if (!piece->isExact)
+      note("kernel '" + kernel +
+           "' was given host memory that glibc's malloc did not give out: the mapping around it is "
+           "recorded, and where other threads write to that, a replay may differ");
+    return region;
+  };
+  return {pageable->ranges(), find};
 }
 
 /// Looks for the heap of a GPU before the first kernel is launched there that allocates: from then

@@ -15,7 +15,7 @@ using namespace mneme::cpu_runtime::hip;
 namespace {
 
 constexpr int kAttributeMajor = 23, kAttributeMinor = 61, kAttributeWave = 87,
-              kAttributeVirtualMemory = 89;
+              kAttributePageableMemory = 65, kAttributeVirtualMemory = 89;
 
 /// "gfx90a:sramecc+:xnack-"
 const std::string& archName() {
@@ -121,6 +121,8 @@ MNEME_STAND_IN(hipDeviceGetAttribute)(int* value, int attribute, int device) {
     *value = waveSize();
   else if (attribute == kAttributeVirtualMemory)
     *value = 1;
+  else if (attribute == kAttributePageableMemory)
+    *value = mneme::environmentValue("MNEME_STAND_IN_PAGEABLE") != nullptr;
   return status;
 }
 

@@ -56,6 +56,7 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeMaxGridDimX = 29,
   hipDeviceAttributeMaxThreadsPerBlock = 56,
   hipDeviceAttributeMultiprocessorCount = 63,
+  hipDeviceAttributePageableMemoryAccess = 65,
   hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
   hipDeviceAttributeWarpSize = 87,
   /// Since ROCm 5.3; 0 on Linux before 6.1.

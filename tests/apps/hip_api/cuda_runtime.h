@@ -4,6 +4,9 @@
 
 #include <hip/hip_runtime.h>
 
+#define cudaDeviceGetAttribute hipDeviceGetAttribute
+#define cudaDevAttrPageableMemoryAccess hipDeviceAttributePageableMemoryAccess
+#define cudaGetErrorString hipGetErrorString
 #define cudaDeviceSynchronize hipDeviceSynchronize
 #define cudaError_t hipError_t
 #define cudaEvent_t hipEvent_t

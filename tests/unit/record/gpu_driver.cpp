@@ -14,6 +14,7 @@
 #include "runtime/devices/bulk/layout.h"
 
 #define cuCtxGetCurrent deviceCtxGetCurrent
+#define cuDeviceGetAttribute deviceGetAttribute
 #define cuCtxGetDevice deviceCtxGetDevice
 #define cuStreamGetCtx deviceStreamGetCtx
 #define cuPointerGetAttribute devicePointerGetAttribute
@@ -32,6 +33,7 @@
 #include "tests/unit/device_cuda/fake_queue.cpp"
 #include "tests/unit/device_cuda/fake_textures.cpp"
 #undef cuCtxGetCurrent
+#undef cuDeviceGetAttribute
 #undef cuCtxGetDevice
 #undef cuStreamGetCtx
 #undef cuPointerGetAttribute
@@ -106,6 +108,11 @@ const bool isHeapMade =
 
 } // namespace
 
+FAKE(cuDeviceGetAttribute, int* value, CUdevice_attribute attribute, CUdevice device) {
+  if (attribute != CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS)
+    return deviceGetAttribute(value, attribute, device);
+  return *value = std::getenv("MNEME_TEST_PAGEABLE") != nullptr, CUDA_SUCCESS;
+}
 FAKE(cuCtxGetCurrent, CUcontext* context) { return *context = current(), CUDA_SUCCESS; }
 FAKE(cuCtxGetDevice, CUdevice* device) {
   return *device = current() == primaryOf(1) ? 1 : 0, CUDA_SUCCESS;

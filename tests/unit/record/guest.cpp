@@ -309,6 +309,17 @@ void launchOnHeap(float* data, bool isBehindOneThatWaits) {
   std::printf("on the heap: %d\n", *onHeap);
 }
 
+/// Memory of the host that no function of CUDA's gave: an argument, then what memory leads to.
+void launchOnPageable(float* data) {
+  auto* const host = static_cast<float*>(std::calloc(500, sizeof(float)));
+  launch(host, 11);
+  launch(host + 100, 11); // the same launch: pointers do not count
+  std::memcpy(data + 2000, &host, sizeof host);
+  launch(data, 20);
+  std::printf("pageable %g\n", static_cast<double>(host[5]));
+  std::free(host);
+}
+
 void inChild(const std::string& mode, void* data) {
   std::fflush(stdout);
   const pid_t child = mode == "vfork" ? vfork() : fork();
@@ -348,6 +359,8 @@ int main(int argc, char** argv) {
     launchOneThatWaits(mode != "waits-unseen", static_cast<float*>(data));
   if (mode == "mapped" || mode == "multicast")
     launchOnMapped(static_cast<float*>(data), mode == "multicast");
+  if (mode == "pageable")
+    launchOnPageable(static_cast<float*>(data));
   if (mode.starts_with("heap"))
     launchOnHeap(static_cast<float*>(data), mode == "heap-waits");
   if (mode == "textures")

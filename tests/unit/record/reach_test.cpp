@@ -206,3 +206,47 @@ TEST_CASE("memory mapped side by side is reached as one") {
           return region.address != block.at(2 * kChunkBytes);
         }) == std::vector<size_t>{0, 1});
 }
+
+TEST_CASE("memory that nobody lists is asked about where words lead there") {
+  Block heap(2 * kChunkBytes / 8), listed(8), node(10), far(20), other(4);
+  heap.words[kChunkBytes / 8 + 3] = node.at(9);
+  heap.words[5] = listed.at();
+  node.words[2] = far.at(20 * 8 - 1);
+  far.words[0] = other.at();
+  far.words[1] = heap.at(8); // is recorded
+  CountingAccess access;
+  SearchHistory history;
+  std::vector<uint64_t> asked;
+  const auto find = [&](uint64_t address, bool isArgument) -> std::optional<Region> {
+    CHECK_FALSE(isArgument);
+    asked.push_back(address);
+    for (const Block* block : {&node, &far})
+      if (address - block->at() < block->words.size() * 8)
+        return block->region();
+    return std::nullopt;
+  };
+  std::vector<AddressRange> ranges;
+  for (const Block* block : {&heap, &listed, &node, &far, &other})
+    ranges.push_back({block->at() - 64, block->words.size() * 8 + 128}); // overlapping
+  std::ranges::sort(ranges);
+  Reach reach({listed.region()}, {heap.region()}, history, canReadAll, {}, {ranges, find});
+  CHECK(reach.isOpen());
+  CHECK(follow(reach, access, {heap.region()}) == sorted({listed.at(), node.at(), far.at()}));
+  CHECK(std::ranges::count(asked, other.at()) == 1);
+  CHECK(std::ranges::count(asked, heap.at(8)) == 0);
+  reach.lookAt(far.at(8)); // known
+  CHECK(reach.takeFound().empty());
+  CHECK_FALSE(reach.isFull());
+}
+
+TEST_CASE("memory on demand that overlaps recorded memory is left out") {
+  Block heap(100);
+  Region around = heap.region();
+  around.address -= 64;
+  around.sizeBytes += 64;
+  SearchHistory history;
+  Reach reach({}, {heap.region()}, history, canReadAll, {},
+              {{{around.address, around.sizeBytes}}, [&](uint64_t, bool) { return around; }});
+  reach.lookAt(around.address);
+  CHECK(reach.takeFound().empty());
+}

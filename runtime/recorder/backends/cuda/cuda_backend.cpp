@@ -114,6 +114,8 @@ public:
   bool prepareContext() noexcept override;
   std::unique_ptr<DeviceAccess> makeAccess(unsigned device) override;
 
+  bool usesPageable() const noexcept override { return pageableUse_.isSo(gpu::currentCudaSide); }
+
   bool canPlace(RegionKind kind) const noexcept override { return kind == RegionKind::Allocation; }
   std::unique_ptr<MemoryBackend> makeMemory(unsigned) override {
     return gpu::makeMemory(gpu::currentCudaSide());
@@ -202,6 +204,7 @@ private:
 
   Runtime runtime_;
   OwnContexts ownContexts_;
+  gpu::PageableUse pageableUse_;
   DeviceWaiters waiters_{[this](unsigned device) { return waitForAll(device); }};
 };
 

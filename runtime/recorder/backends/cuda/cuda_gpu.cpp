@@ -86,11 +86,11 @@ public:
   const device::gpu::BulkCode& bulkCode() const override { return device::cuda::bulkCode(); }
 
   bool canPlace(int device) const noexcept override {
-    int isSupported = 0;
-    return cuda_.cuDeviceGetAttribute(&isSupported,
-                                      CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-                                      device) == CUDA_SUCCESS &&
-           isSupported;
+    return has(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device);
+  }
+
+  bool usesPageable(int device) const noexcept override {
+    return has(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device);
   }
 
   int peerOf(int owner, unsigned ordinal) const noexcept override {
@@ -103,6 +103,12 @@ public:
   }
 
 private:
+  bool has(CUdevice_attribute attribute, int device) const noexcept {
+    int isSupported = 0;
+    return cuda_.cuDeviceGetAttribute(&isSupported, attribute, device) == CUDA_SUCCESS &&
+           isSupported;
+  }
+
   bool isWhole(uint64_t address, uint64_t sizeBytes) const noexcept {
     size_t bytes = 0;
     return ask(bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) && bytes == sizeBytes;

@@ -1,18 +1,18 @@
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstring>
-#include <unordered_map>
 
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/log.h"
 #include "runtime/devices/gpu/gpu_context.h"
-#include "runtime/devices/gpu/pinned.h"
 #include "runtime/devices/gpu/queue_runner.h"
 #include "runtime/recorder/backends/gpu/device_drain.h"
+#include "runtime/recorder/backends/gpu/device_fetch.h"
 #include "runtime/recorder/backends/gpu/heap_shadow.h"
+#include "runtime/recorder/backends/gpu/mirrors.h"
 #include "runtime/recorder/backends/gpu/side.h"
 #include "runtime/recorder/inside_call.h"
+#include "runtime/recorder/pageable_memory.h"
 #include "runtime/recorder/slab.h"
 
 namespace mneme::record::gpu {
@@ -25,23 +25,21 @@ using device::gpu::Event;
 using device::gpu::kNotReady;
 using device::gpu::kSuccess;
 using device::gpu::kTimedEvent;
-using device::gpu::kUntimedEvent;
-using device::gpu::PinnedBuffer;
 using device::gpu::QueueRunner;
 
 /// Snapshots below this are fetched whole and hashed on the host, until so much was fetched that
 /// loading the bulk operations (the driver assembles them) would have cost less.
 constexpr uint64_t kSmallSnapshotBytes = 32ull << 20;
 constexpr uint64_t kFetchedBytesToLoad = 256ull << 20;
-constexpr size_t kStagingBytes = 4ull << 20;
 /// What cannot be hashed on the device is kept on the host between hash() and take() up to this.
 constexpr uint64_t kMirrorBytes = 64ull << 20;
 
 /// How a region is read.
 enum class Way : uint8_t {
-  Host,   ///< it is host memory
-  Kernel, ///< by kernels on this device
-  Copy,   ///< by copies: memory of other devices and contexts, constants
+  Host,     ///< it is host memory
+  Pageable, ///< the same, which other threads may change or unmap meanwhile
+  Kernel,   ///< by kernels on this device
+  Copy,     ///< by copies: memory of other devices and contexts, constants
 };
 
 class GpuAccess final : public DeviceAccess {
@@ -55,14 +53,17 @@ public:
   bool canRead(const Region& region) override;
   std::optional<Region> memoryAt(uint64_t address) override;
   std::optional<Region> heap(std::chrono::nanoseconds atMost) override;
+  PageableMemory* pageable() noexcept override { return pageable_.get(); }
   void beginSnapshot() override { mirrors_.clear(); }
+  void endSnapshot() noexcept override;
   void hash(std::span<const HashTask> tasks) override;
   SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override;
+  void readPiece(const Piece& piece, std::span<std::byte> bytes) override;
   bool isBuffered() const override { return bulk_ != nullptr; }
   Content take(std::span<const Piece> pieces) override;
   void clear(uint64_t address, uint64_t sizeBytes) override;
   void read(uint64_t address, std::span<std::byte> bytes) override {
-    fetch(bytes.data(), address, bytes.size());
+    fetch_->read(bytes.data(), address, bytes.size());
   }
   void afterwards(std::function<void(std::exception_ptr)> action) override;
   void finish() noexcept override;
@@ -81,7 +82,6 @@ private:
   void hashByCopies(std::span<const HashTask> tasks);
   void searchByKernels(std::span<const Piece> pieces, std::span<const size_t> indices,
                        const WordRanges& ranges, SearchResult& result);
-  void fetch(std::byte* destination, uint64_t source, uint64_t sizeBytes);
   const std::byte* mirrored(const Piece& piece) const;
   DeviceDrain& drain();
   void makeBulk();
@@ -100,17 +100,22 @@ private:
   std::unique_ptr<device::BulkOperations> bulk_;
   bool isBulkRefused_ = false;
   std::unique_ptr<DeviceDrain> drain_;
-  PinnedBuffer staging_[2];
-  Event staged_[2];
+  std::unique_ptr<DeviceFetch> fetch_;
   uint64_t fetchedBytes_ = 0;
-  std::optional<AddressRange> heap_; ///< empty if it cannot be read; nothing: not asked yet
-  std::unordered_map<uint64_t, Slab> mirrors_; ///< of the present snapshot, by address
+  std::optional<AddressRange> heap_;         ///< empty if it cannot be read; nothing: not asked yet
+  Mirrors mirrors_;                          ///< of the present snapshot
+  Mirrors before_;                           ///< pageable memory before the launch
+  uint64_t lookBefore_ = 0;                  ///< PageableMemory::looks() then
+  std::unique_ptr<PageableMemory> pageable_; ///< null: kernels cannot use it
 };
 
 GpuAccess::GpuAccess(const Side& side, void* (*streamOf)(const mneme_launch&))
     : driver_(side.driver()), side_(side), streamOf_(streamOf) {
   const ContextScope scope(driver_, side_.context);
   countOwn([&] { driver_.require(driver_.createStream(&stream_), "making a stream"); });
+  fetch_ = std::make_unique<DeviceFetch>(driver_, stream_);
+  if (side_.vendor->usesPageable(side_.device))
+    pageable_ = std::make_unique<PageableMemory>();
 }
 
 /// Runs `action`, which makes the driver take device memory for the recorder.
@@ -129,10 +134,7 @@ GpuAccess::~GpuAccess() {
   drain_.reset();
   bulk_.reset();
   runner_.reset();
-  for (size_t half = 0; half < 2; ++half) {
-    staging_[half] = PinnedBuffer();
-    staged_[half] = Event();
-  }
+  fetch_.reset();
   begin_ = Event();
   end_ = Event();
   driver_.destroyStream(stream_);
@@ -221,7 +223,7 @@ Way GpuAccess::wayOf(const Region& region) const {
   if (isHeap(region))
     return Way::Kernel;
   if (region.kind == RegionKind::HostPinned)
-    return Way::Host;
+    return pageable_ && pageable_->isFound(region.address) ? Way::Pageable : Way::Host;
   if (region.isConstant)
     return Way::Copy;
   if (region.kind != RegionKind::Allocation)
@@ -274,33 +276,6 @@ bool GpuAccess::hashByKernels(std::span<const HashTask> tasks) {
   }
 }
 
-/// Device memory through two pinned buffers: while one is filled the other is emptied.
-void GpuAccess::fetch(std::byte* destination, uint64_t source, uint64_t sizeBytes) {
-  const char* what = "copying device memory to the host";
-  const size_t half = std::clamp<size_t>(std::bit_ceil(sizeBytes), 256 << 10, kStagingBytes);
-  for (size_t index = 0; index < 2; ++index)
-    if (staging_[index].size() < half) {
-      if (!staged_[index].raw())
-        staged_[index] = Event(driver_, kUntimedEvent);
-      staging_[index] = PinnedBuffer(driver_, half);
-    }
-  const size_t step = std::min(staging_[0].size(), staging_[1].size());
-  const auto start = [&](uint64_t at, size_t index) {
-    driver_.require(driver_.copyToHost(staging_[index].data(), source + at,
-                                       std::min<uint64_t>(step, sizeBytes - at), stream_),
-                    what);
-    driver_.require(driver_.recordEvent(staged_[index].raw(), stream_), what);
-  };
-  if (sizeBytes > 0)
-    start(0, 0);
-  for (uint64_t at = 0, index = 0; at < sizeBytes; at += step, index ^= 1) {
-    if (at + step < sizeBytes)
-      start(at + step, index ^ 1);
-    driver_.require(driver_.waitForEvent(staged_[index].raw()), what);
-    std::memcpy(destination + at, staging_[index].data(), std::min<uint64_t>(step, sizeBytes - at));
-  }
-}
-
 void GpuAccess::hashByCopies(std::span<const HashTask> tasks) {
   std::vector<HostHashTask> mirrored;
   uint64_t kept = 0;
@@ -310,7 +285,7 @@ void GpuAccess::hashByCopies(std::span<const HashTask> tasks) {
     if (kept + region.sizeBytes <= kMirrorBytes) {
       kept += region.sizeBytes;
       Slab slab = makeSlab(region.sizeBytes);
-      fetch(slab.memory.get(), region.address, region.sizeBytes);
+      fetch_->read(slab.memory.get(), region.address, region.sizeBytes);
       mirrored.push_back({{slab.memory.get(), slab.sizeBytes}, task.hashes});
       mirrors_[region.address] = std::move(slab);
       continue;
@@ -318,7 +293,7 @@ void GpuAccess::hashByCopies(std::span<const HashTask> tasks) {
     const Slab part = makeSlab(std::min(kMirrorBytes, region.sizeBytes));
     for (uint64_t at = 0; at < region.sizeBytes; at += kMirrorBytes) {
       const uint64_t bytes = std::min(kMirrorBytes, region.sizeBytes - at);
-      fetch(part.memory.get(), region.address + at, bytes);
+      fetch_->read(part.memory.get(), region.address + at, bytes);
       const HostHashTask one{
           {part.memory.get(), static_cast<size_t>(bytes)},
           task.hashes.subspan(at / artifact::kChunkBytes,
@@ -329,8 +304,28 @@ void GpuAccess::hashByCopies(std::span<const HashTask> tasks) {
   hashOnHost(mirrored);
 }
 
+/// The copies of pageable memory from before the launch are kept until the snapshot behind it.
+void GpuAccess::endSnapshot() noexcept {
+  before_.clear();
+  if (pageable_ && lookBefore_ != pageable_->looks()) {
+    lookBefore_ = pageable_->looks();
+    std::swap(before_, mirrors_);
+    std::erase_if(before_, [&](const auto& item) { return !pageable_->isFound(item.first); });
+  }
+  mirrors_.clear();
+}
+
+void GpuAccess::readPiece(const Piece& piece, std::span<std::byte> bytes) {
+  if (const std::byte* mirror = mirrored(piece))
+    std::memcpy(bytes.data(), mirror, bytes.size());
+  else if (isHeap(*piece.region)) // which only kernels can read
+    std::ranges::fill(bytes, std::byte{0});
+  else
+    fetch_->read(bytes.data(), piece.region->address + piece.offset, bytes.size());
+}
+
 void GpuAccess::hash(std::span<const HashTask> tasks) {
-  std::vector<HashTask> byKernels, byCopies;
+  std::vector<HashTask> byKernels, byCopies, pageable;
   std::vector<HostHashTask> onHost;
   uint64_t kernelBytes = 0;
   for (const HashTask& task : tasks) {
@@ -340,6 +335,9 @@ void GpuAccess::hash(std::span<const HashTask> tasks) {
       onHost.push_back({{reinterpret_cast<const std::byte*>(region.address),
                          static_cast<size_t>(region.sizeBytes)},
                         task.hashes});
+      break;
+    case Way::Pageable:
+      pageable.push_back(task);
       break;
     case Way::Kernel:
       byKernels.push_back(task);
@@ -354,13 +352,16 @@ void GpuAccess::hash(std::span<const HashTask> tasks) {
     byCopies.insert(byCopies.end(), byKernels.begin(), byKernels.end());
   hashByCopies(byCopies);
   hashOnHost(onHost);
+  const bool isSame = pageable_ && pageable_->looks() == lookBefore_;
+  hashMirrored(pageable, isSame ? &before_ : nullptr, mirrors_);
 }
 
 const std::byte* GpuAccess::mirrored(const Piece& piece) const {
-  if (piece.region->kind == RegionKind::HostPinned)
-    return reinterpret_cast<const std::byte*>(piece.region->address + piece.offset);
-  const auto found = mirrors_.find(piece.region->address);
-  return found == mirrors_.end() ? nullptr : found->second.memory.get() + piece.offset;
+  if (const auto found = mirrors_.find(piece.region->address); found != mirrors_.end())
+    return found->second.memory.get() + piece.offset;
+  return piece.region->kind == RegionKind::HostPinned
+             ? reinterpret_cast<const std::byte*>(piece.region->address + piece.offset)
+             : nullptr;
 }
 
 /// `indices` names pieces of chunks; chunks that lie side by side are searched as one range.
@@ -410,7 +411,7 @@ SearchResult GpuAccess::search(std::span<const Piece> pieces, const WordRanges& 
       continue;
     }
     fetched.resize(piece.sizeBytes);
-    fetch(fetched.data(), address, piece.sizeBytes);
+    fetch_->read(fetched.data(), address, piece.sizeBytes);
     const HostSearchTask one{fetched, address, index};
     searchOnHost({&one, 1}, ranges, result);
   }
@@ -452,7 +453,7 @@ Content GpuAccess::take(std::span<const Piece> pieces) {
       continue;
     }
     const Slab slab = makeSlab(piece.sizeBytes);
-    fetch(slab.memory.get(), piece.region->address + piece.offset, piece.sizeBytes);
+    fetch_->read(slab.memory.get(), piece.region->address + piece.offset, piece.sizeBytes);
     content.pieces[index] = {slab.memory.get(), slab.sizeBytes};
     content.storage.push_back(slab.asDraft());
   }

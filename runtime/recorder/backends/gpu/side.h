@@ -3,6 +3,7 @@
 // application.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -60,6 +61,8 @@ public:
 
   virtual const device::gpu::BulkCode& bulkCode() const = 0;
 
+  /// Returns whether kernels can use pageable memory of the host, at its own addresses.
+  virtual bool usesPageable(int device) const noexcept { return false; }
   /// Returns whether memory can be placed at chosen addresses.
   virtual bool canPlace(int device) const noexcept = 0;
   /// Converts the application's device number `ordinal` to the driver's number, if that device can
@@ -77,6 +80,26 @@ struct Side {
   int device = 0; ///< the driver's number
 
   const Driver& driver() const noexcept { return vendor->driver(); }
+};
+
+/// Remembers whether kernels can use pageable memory of the host, on the first device asked about.
+/// Thread-safe.
+class PageableUse {
+public:
+  bool isSo(Side (*currentSide)() noexcept) const noexcept {
+    if (const int known = known_.load(std::memory_order_relaxed); known >= 0)
+      return known != 0;
+    const Side side = currentSide();
+    if (!side.vendor) // not yet
+      return false;
+    const KeepsLastError keeps = side.vendor->keepLastError();
+    const bool isSo = side.vendor->usesPageable(side.device);
+    known_.store(isSo, std::memory_order_relaxed);
+    return isSo;
+  }
+
+private:
+  mutable std::atomic<int> known_{-1};
 };
 
 /// Returns memory at chosen addresses, using the driver's virtual memory functions; null if the

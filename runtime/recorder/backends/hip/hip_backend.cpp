@@ -94,6 +94,8 @@ public:
     return gpu::makeAccess(side, streamOfLaunch);
   }
 
+  bool usesPageable() const noexcept override { return pageableUse_.isSo(gpu::currentHipSide); }
+
   bool canPlace(RegionKind kind) const noexcept override { return kind == RegionKind::Allocation; }
   std::unique_ptr<MemoryBackend> makeMemory(unsigned) override {
     return gpu::makeMemory(gpu::currentHipSide());
@@ -149,6 +151,7 @@ private:
 
   const HipRuntime& runtime_ = HipRuntime::get();
   ProgramVariables programVariables_;
+  gpu::PageableUse pageableUse_;
   DeviceWaiters waiters_{[this](unsigned device) { return synchronizeDevice(device); }};
 };
 

@@ -65,11 +65,11 @@ public:
   const device::gpu::BulkCode& bulkCode() const override { return device::hip::bulkCode(); }
 
   bool canPlace(int device) const noexcept override {
-    int isSupported = 0;
-    return hip_.hipDeviceGetAttribute(&isSupported,
-                                      hipDeviceAttributeVirtualMemoryManagementSupported,
-                                      device) == hipSuccess &&
-           isSupported;
+    return has(hipDeviceAttributeVirtualMemoryManagementSupported, device);
+  }
+
+  bool usesPageable(int device) const noexcept override {
+    return has(hipDeviceAttributePageableMemoryAccess, device);
   }
 
   int peerOf(int owner, unsigned ordinal) const noexcept override {
@@ -82,6 +82,11 @@ public:
   }
 
 private:
+  bool has(hipDeviceAttribute_t attribute, int device) const noexcept {
+    int isSupported = 0;
+    return hip_.hipDeviceGetAttribute(&isSupported, attribute, device) == hipSuccess && isSupported;
+  }
+
   /// Since HIP 6 memory that is not known has attributes, too.
   bool ask(PointerAttribute& found, uint64_t address) const noexcept {
     return runtime_.pointerAttributes &&

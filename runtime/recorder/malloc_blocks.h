@@ -1,0 +1,52 @@
+// Room recorder: the blocks of glibc's malloc, found from the sizes that it keeps in front of them.
+// Asks malloc nothing, and takes none of its locks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "runtime/core/base/word_ranges.h"
+#include "runtime/recorder/host_mappings.h"
+
+namespace mneme::record {
+
+/// Blocks as they were when a mapping was first asked about. Another allocator's memory is not
+/// taken for glibc's: a heap counts if its sizes lead from its begin to its very end. Not
+/// thread-safe.
+class MallocBlocks {
+public:
+  /// What is in the memory of a mapping at an address.
+  struct Part {
+    AddressRange range;
+    /// Whether it is a block that malloc gave out. Otherwise nothing is known of these pages, and
+    /// no block that malloc has mapped by itself is among them.
+    bool isBlock = false;
+  };
+
+  /// A block in the heap that the process extends (brk); nothing where it is free, or the heap is
+  /// not glibc's.
+  std::optional<AddressRange> inHeap(const Mapping& heap, uint64_t address);
+  /// A block in a heap of another thread than the first: those are at multiples of 64 MiB.
+  std::optional<AddressRange> inArena(const Mapping& mapping, uint64_t address);
+  /// Whether the mapping begins with such a heap.
+  bool isArena(const Mapping& mapping);
+  /// Anonymous memory, in which large blocks are mapped by themselves.
+  std::optional<Part> inAnonymous(const Mapping& mapping, uint64_t address);
+
+private:
+  /// The begins of chunks; the lowest bit says whether the chunk before is in use. The last chunk
+  /// is not given out.
+  using Chunks = std::vector<uint64_t>;
+  static std::optional<Chunks> walk(uint64_t begin, uint64_t end, uint64_t (*endNow)());
+  static std::optional<Chunks> walkArena(const Mapping& mapping);
+  static std::vector<Part> scan(const Mapping& mapping);
+  static std::optional<AddressRange> find(const std::optional<Chunks>& chunks, uint64_t address);
+
+  std::map<uint64_t, std::optional<Chunks>> heaps_; ///< by the begin of the mapping
+  std::map<uint64_t, std::optional<Chunks>> arenas_;
+  std::map<uint64_t, std::vector<Part>> anonymous_;
+};
+
+} // namespace mneme::record
