@@ -77,6 +77,8 @@ def test_nothing_is_said_about_a_program_without_kernels(tmp_path: Path) -> None
     program = built_with(tmp_path, "libcudart.so.13", source="int main(void) { return 0; }")
     assert [remark_on_program(program, device=one) for one in ("cpu", "cuda:1")] == ["", ""]
     assert "add_mneme" in remark_on_program(ECHO)
+    source = "int main(void) { return 0; }\nvoid libcudart_static_0123(void) {}"
+    assert remark_on_program(build(tmp_path, source=source)) == ""
 
 
 @pytest.mark.compile

@@ -71,19 +71,23 @@ def remark_on_program(path: str | Path, *, device: str = "cpu") -> str:
             f"'{path}' is linked to no shared {runtime}, so its allocations and launches cannot "
             f"be seen; {_advice(facts, runtime)}"
         )
-    if any(name.startswith(_OUR_LIBRARIES) for name in facts.needed) or _has_no_kernel(facts):
+    is_ours = any(name.startswith(_OUR_LIBRARIES) for name in facts.needed)
+    if is_ours or _has_no_kernel(Path(path), facts, kind):
         return ""
     return _remark_on_plain_program(path, kind)
 
 
-def _has_no_kernel(facts: ElfFacts) -> bool:
+def _has_no_kernel(path: Path, facts: ElfFacts, kind: str) -> bool:
     """Whether a program uses a vendor's runtime, but has no device code itself.
 
     Its libraries may have kernels: the recorder reports what was launched.
     """
-    runtimes = tuple(RUNTIME_BY_SECTION.values())
-    uses_runtime = any(name.startswith(runtimes) for name in facts.needed)
-    return uses_runtime and not DEVICE_CODE_SECTIONS & facts.sections
+    if DEVICE_CODE_SECTIONS & facts.sections:
+        return False
+    if any(name.startswith(tuple(RUNTIME_BY_SECTION.values())) for name in facts.needed):
+        return True
+    inside = (one for one in STATIC_RUNTIME_MARKS if kind not in SEEN_BY_DRIVER)
+    return any(_has_static_runtime(path, runtime) for runtime in inside)
 
 
 def _remark_on_plain_program(path: str | Path, kind: str) -> str:
