@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,21 @@ def test_it_works_as_with_the_shared_runtime(
     assert "its launch was refused: invalid configuration argument" in done.stderr
     assert "runtime" not in done.stderr
     assert [one.result_class for one in replay_all(tmp_path / "db")] == ["exact"] * 2
+
+
+@pytest.mark.parametrize("kind", ["static", "shared"])
+def test_libraries_of_a_script_share_memory(folder: Path, tmp_path: Path, kind: str) -> None:
+    names = [str(folder / kind / f"lib{name}.so") for name in ("addTen", "host")]
+    script = f"""
+import ctypes
+kernels, host = (ctypes.CDLL(name) for name in {names})
+host.newNumber.restype = ctypes.c_void_p
+print(kernels.addTen(ctypes.c_void_p(host.newNumber()), None))
+"""
+    command = ("--device", "cpu", "--", sys.executable, "-c", script)
+    done = mneme("record", "-rdb", tmp_path / "db", *command)
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+    assert "recorded 1 instance of 1 kernel (1 launch)" in done.stderr
 
 
 def test_programs_without_symbols_are_named(folder: Path, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include "runtime/core/base/bytes.h"
-#include "runtime/core/loaded/dynamic_symbols.h"
 
 namespace mneme::cpu_runtime::cuda {
 
@@ -116,11 +115,8 @@ bool LoadedObject::refersTo(std::string_view function) const noexcept {
   return names(calls_, function) || names(others_, function);
 }
 
-void* LoadedObject::exported(const char* function) const noexcept {
-  const ElfW(Sym)* const symbol = loaded::symbolsOf(base(), dynamic_).find(function);
-  return symbol && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC
-             ? reinterpret_cast<void*>(base() + symbol->st_value)
-             : nullptr;
+loaded::DynamicSymbols LoadedObject::exports() const noexcept {
+  return loaded::symbolsOf(base(), dynamic_);
 }
 
 } // namespace mneme::cpu_runtime::cuda

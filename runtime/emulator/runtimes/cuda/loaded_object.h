@@ -7,6 +7,8 @@
 
 #include <link.h>
 
+#include "runtime/core/loaded/dynamic_symbols.h"
+
 namespace mneme::cpu_runtime::cuda {
 
 /// Addresses from the first to the last part.
@@ -34,8 +36,8 @@ public:
   bool calls(std::string_view function) const noexcept;
   /// Whether it calls such a function, or has its address.
   bool refersTo(std::string_view function) const noexcept;
-  /// Returns the function of this name that it exports, or null.
-  void* exported(const char* function) const noexcept;
+  /// Returns what it defines for others.
+  loaded::DynamicSymbols exports() const noexcept;
 
 private:
   /// A table of relocations.

@@ -8,15 +8,12 @@
 #include <string>
 #include <vector>
 
-#include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/core/abi/cpu_driver_services.h"
-#include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/log.h"
-#include "runtime/emulator/runtimes/core/exported.h"
 #include "runtime/emulator/runtimes/cuda/jump.h"
 #include "runtime/emulator/runtimes/cuda/loaded_object.h"
 #include "runtime/emulator/runtimes/cuda/static_runtime_file.h"
@@ -28,6 +25,8 @@ constexpr const char* kRegistration = "__cudaRegisterFatBinary";
 constexpr const char* kInstrumented = "libmneme_rt.so";
 
 std::atomic<bool> isAnyReplaced{false};
+/// How many objects had been loaded at the last look, since the program began; 0: none yet.
+std::atomic<unsigned long long> loadsSeen{0};
 /// Is in this library.
 const char here = 0;
 
@@ -87,12 +86,19 @@ State& state() {
   return *kept;
 }
 
+/// A library whose functions come before all others' but the program's.
+struct Server {
+  uintptr_t base;
+  loaded::DynamicSymbols exports;
+};
+
 /// One look at all that is loaded, in the loader's order: the program, what is preloaded, the rest.
 class Look {
 public:
   Look(State& state, const void* unit) noexcept : state_(state), unit_(unit) {}
 
   void at(const dl_phdr_info& info) {
+    loadsSeen.store(info.dlpi_adds, std::memory_order_relaxed);
     if (first_.empty() && info.dlpi_subs != state_.unloads) {
       state_.known.clear();
       state_.unloads = info.dlpi_subs;
@@ -166,10 +172,10 @@ private:
   void* targetOf(const char* name) {
     if (servers_.empty())
       for (size_t index = 1; index < first_.size(); ++index)
-        servers_.emplace_back(first_[index]);
-    for (const LoadedObject& server : servers_)
-      if (void* const found = server.exported(name))
-        return found;
+        servers_.push_back({first_[index].dlpi_addr, LoadedObject(first_[index]).exports()});
+    for (const Server& server : servers_)
+      if (const ElfW(Sym)* const found = server.exports.find(name))
+        return reinterpret_cast<void*>(server.base + found->st_value);
     return nullptr;
   }
 
@@ -177,12 +183,29 @@ private:
   const void* unit_;
   std::vector<dl_phdr_info> first_; ///< the program to this library
   bool hasPassedOurs_ = false;
-  std::vector<LoadedObject> servers_;
+  std::vector<Server> servers_;
 };
 
 int look(dl_phdr_info* info, size_t, void* user) {
   static_cast<Look*>(user)->at(*info);
   return 0;
+}
+
+/// The mutex must be taken.
+void lookAtAll(const void* unit) {
+  Look now(state(), unit);
+  dl_iterate_phdr(look, &now);
+}
+
+unsigned long long countLoads() noexcept {
+  unsigned long long loads = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* user) {
+        *static_cast<unsigned long long*>(user) = info->dlpi_adds;
+        return 1;
+      },
+      &loads);
+  return loads;
 }
 
 /// Before the program's own constructors, which register its code.
@@ -198,9 +221,22 @@ void replaceStaticRuntimes(const void* unit) noexcept {
     // Under the loader's lock no library is unloaded. What needs its other lock, such as dladdr(),
     // must not be called: a thread that has it may wait for this mutex.
     const std::scoped_lock lock(state().mutex);
-    Look now(state(), unit);
-    dl_iterate_phdr(look, &now);
+    lookAtAll(unit);
   } catch (...) { // no memory: such runtimes find no GPU
+  }
+  errno = error;
+}
+
+void replaceStaticRuntimesOfLater() noexcept {
+  const unsigned long long seen = loadsSeen.load(std::memory_order_relaxed);
+  if (seen == 0 || seen == countLoads())
+    return;
+  const int error = errno;
+  try {
+    // The caller may be in a callback of the loader's, for which a look waits.
+    if (const std::unique_lock lock(state().mutex, std::try_to_lock); lock)
+      lookAtAll(nullptr);
+  } catch (...) { // as above
   }
   errno = error;
 }
@@ -218,28 +254,3 @@ bool isReplaced(const void* function) noexcept {
 }
 
 } // namespace mneme::cpu_runtime::cuda
-
-using namespace mneme::cpu_runtime::cuda;
-
-MNEME_RUNTIME_API int mneme_cudart_names_runtime_of(const void* caller) {
-  return isNamed(caller) ? 1 : 0;
-}
-
-MNEME_RUNTIME_API int mneme_cudart_stands_before(const void* function) {
-  return isReplaced(function) ? 1 : 0;
-}
-
-/// Instrumented units call this before their code is registered, also those of libraries that are
-/// loaded later.
-MNEME_RUNTIME_API void mneme_rt_register_module(const mneme_module_entry* unit) {
-  replaceStaticRuntimes(unit);
-  constexpr const char* name = "mneme_rt_register_module";
-  void* next = dlsym(RTLD_NEXT, name);
-  if (!next) // it is a library of a library that is not for all
-    if (void* const library = dlopen("libmneme_rt.so", RTLD_LAZY | RTLD_NOLOAD)) {
-      next = dlsym(library, name);
-      dlclose(library);
-    }
-  if (next)
-    reinterpret_cast<void (*)(const mneme_module_entry*)>(next)(unit);
-}

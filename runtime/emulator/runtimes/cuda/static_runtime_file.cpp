@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/core/base/bytes.h"
 #include "runtime/core/base/elf_file.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/file.h"
@@ -26,25 +27,34 @@ void addPadding(std::vector<RuntimeFunction>& functions, std::vector<uint64_t> s
   }
 }
 
+std::vector<RuntimeFunction> functionsIn(Bytes table, Bytes names) {
+  std::vector<RuntimeFunction> functions;
+  std::vector<uint64_t> starts;
+  elf::forEachSymbol(table, names, [&](const Elf64_Sym& symbol, std::string_view name) {
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+      return;
+    starts.push_back(symbol.st_value);
+    if (name.starts_with("cuda") || name.starts_with("__cuda"))
+      functions.push_back({std::string(name), symbol.st_value, symbol.st_size});
+  });
+  addPadding(functions, std::move(starts));
+  return functions;
+}
+
 StaticRuntimeFile read(const elf::File& file) {
   StaticRuntimeFile facts;
   facts.hasDeviceCode = std::ranges::any_of(file.sections(), [](const elf::Section& section) {
     return embed::isDeviceCodeSection(section.name);
   });
-  facts.hasSymbols = file.find(SHT_SYMTAB) != nullptr;
-  bool isThere = false;
-  std::vector<uint64_t> starts;
-  file.forEachSymbol(SHT_SYMTAB, [&](const Elf64_Sym& symbol, std::string_view name) {
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
-      return;
-    isThere |= name.starts_with(kMark);
-    starts.push_back(symbol.st_value);
-    if (name.starts_with("cuda") || name.starts_with("__cuda"))
-      facts.functions.push_back({std::string(name), symbol.st_value, symbol.st_size});
-  });
-  if (!isThere)
-    facts.functions.clear();
-  addPadding(facts.functions, std::move(starts));
+  const elf::Section* const table = file.find(SHT_SYMTAB);
+  facts.hasSymbols = table != nullptr;
+  const elf::Section* const texts = table ? file.namesOf(*table) : nullptr;
+  if (!texts)
+    return facts;
+  const Bytes names = file.content(*texts).value_or(Bytes());
+  if (std::string_view(reinterpret_cast<const char*>(names.data()), names.size()).find(kMark) !=
+      std::string_view::npos)
+    facts.functions = functionsIn(file.content(*table).value_or(Bytes()), names);
   return facts;
 }
 
