@@ -36,6 +36,16 @@ CODE_NUMBERS: Final = (
         label="most registers of a thread",
         text="Registers a thread may have on a GPU; 0: no limit.",
     ),
+    CodeNumber(
+        key="shared_carveout",
+        default=0,
+        high=100,
+        deployed="SharedCarveout",
+        searched=(),
+        is_for_gpus=True,
+        label="percent of the L1 cache that is shared memory",
+        text="Shared memory in an NVIDIA GPU's L1 cache, in percent, 1: least; 0: as the program.",
+    ),
 )
 """Those that are whole numbers."""
 
@@ -91,6 +101,9 @@ class CodeKnobs:
     max_registers: int = 0
     """Registers a thread may have on a GPU; 0: no limit."""
 
+    shared_carveout: int = 0
+    """Shared memory in an NVIDIA GPU's L1 cache, in percent, 1: least; 0: as the program."""
+
     pass_plugins: str = ""
     """Pass plugins, in the form of `mneme.code_texts`."""
 
@@ -110,6 +123,9 @@ class FixedCodeKnobs:
 
     max_registers: int = 0
     """Registers a thread may have on a GPU; 0: no limit."""
+
+    shared_carveout: int = 0
+    """Shared memory in an NVIDIA GPU's L1 cache, in percent, 1: least; 0: as the program."""
 
     pass_plugins: str = ""
     """Pass plugins, in the form of `mneme.code_texts`."""
@@ -133,6 +149,13 @@ class SearchedCodeNumbers:
     )
     fixed_max_registers: int | None = option(
         None, _SPACE, "The only value: most registers of a thread.", metavar="N"
+    )
+
+    shared_carveout_range: str | Sequence[int] | None = option(
+        None, _SPACE, "Values that are tried besides 0: percent of the L1 cache that is shared memory.", metavar="LOW:HIGH[:STEP]"
+    )
+    fixed_shared_carveout: int | None = option(
+        None, _SPACE, "The only value: percent of the L1 cache that is shared memory.", metavar="N"
     )
 
 

@@ -10,6 +10,7 @@
 #include "runtime/compiler/image_linker.h"
 #include "runtime/compiler/stage.h"
 #include "runtime/core/base/hash.h"
+#include "runtime/core/base/image_hash.h"
 
 namespace mneme::compile {
 
@@ -137,7 +138,7 @@ std::string CompileJob::statistics() {
       {"const_mem_usage", static_cast<int64_t>(usage_.constantBytes)},
       {"shared_mem_usage", static_cast<int64_t>(usage_.sharedBytes)},
       {"ir_hash", irHash_},
-      {"image_hash", toHex(hash128(std::as_bytes(std::span(outputs_.image))))},
+      {"image_hash", imageHash(std::as_bytes(std::span(outputs_.image)), request_.sharedCarveout)},
       {"passes", request_.passes},
       {"refused_options", llvm::json::Array(refused_)},
       {"unrecorded_reads", llvm::json::Array(unrecordedReads_)},

@@ -46,6 +46,9 @@ struct LaunchShape {
   uint64_t dynamicSharedBytes = 0;
   uint32_t cluster[3] = {1, 1, 1}; ///< blocks per thread block cluster
   bool isCooperative = false;
+  /// Percent of the L1 cache that shall be shared memory, 1 for as little as possible; 0: the
+  /// device chooses. Devices without such a choice ignore it.
+  uint32_t sharedCarveout = 0;
   /// Start with the last block, if the device chooses the order and no block waits for another:
   /// reveals kernels whose result depends on the order.
   bool isReversed = false;

@@ -380,7 +380,6 @@ LoadedKernel* Engine::obtain(Binary& binary) noexcept {
     }
 }
 
-/// False: the launch does not wait for it.
 bool Engine::startBuilding(Binary& binary) {
   if (!settings_.isAsync && !binary.kernel().isMarked()) {
     build(binary);
@@ -468,6 +467,7 @@ void Engine::load(Binary& binary) noexcept {
                                .handle = code.handle,
                                .module = code.module,
                                .globals = globalsOf(code),
+                               .sharedCarveout = binary.variant().sharedCarveout,
                                .hasOwnBounds = code.blob->marks && binary.variant().launchBounds}));
   } catch (const std::exception& error) {
     fail(binary, "loaded", error);

@@ -99,7 +99,7 @@ private:
   BinaryAnswer binaryFor(Kernel& kernel, size_t variant, int device, const BinarySpec& spec);
   std::string targetOf(int device);
   LoadedKernel* obtain(Binary& binary) noexcept;
-  bool startBuilding(Binary& binary);
+  bool startBuilding(Binary& binary); ///< false: the launch does not wait for it
   bool buildFromStore(Binary& binary);
   void build(Binary& binary) noexcept;
   compile::Result compileFor(const Binary& binary, const compile::Request& request) const;

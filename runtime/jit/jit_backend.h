@@ -33,6 +33,8 @@ struct KernelImage {
   /// Device variables the kernel refers to (of all linked blobs). Their storage stays the
   /// program's.
   std::vector<embed::KernelGlobal> globals;
+  /// As tuned::Variant has it: in place of what the program has set for its kernel.
+  uint32_t sharedCarveout = 0;
   /// Whether the kernel is compiled for the block it is launched with, regardless of the bounds in
   /// the source, as marks promise. A tuned launch without this is refused where the program's own
   /// would be.

@@ -29,6 +29,7 @@ extern const char* const kSharedRuntimeHint;
 struct LaunchTraits {
   bool isCooperative = false;
   mneme_dim3 cluster{1, 1, 1}; ///< blocks per cluster
+  uint32_t sharedCarveout = 0; ///< as artifact::Instance; 0: the launch says nothing
 };
 
 /// What a stream does with work given to it.
@@ -119,6 +120,8 @@ public:
   }
   virtual void disown(const void* base) noexcept {}
 
+  /// What the program has set for launches of a kernel, as artifact::Instance::sharedCarveout.
+  virtual uint32_t carveoutOf(const KernelPlace&) noexcept { return 0; }
   virtual LaunchTraits traitsOf(const mneme_launch& launch) const noexcept {
     return {.isCooperative = launch.form == MNEME_LAUNCH_COOPERATIVE};
   }

@@ -49,7 +49,8 @@ device::LaunchShape launchShape(const artifact::Instance& instance, const Config
           .block = {c.block.x, c.block.y, c.block.z},
           .dynamicSharedBytes = c.sharedBytes,
           .cluster = {instance.cluster.x, instance.cluster.y, instance.cluster.z},
-          .isCooperative = instance.isCooperative};
+          .isCooperative = instance.isCooperative,
+          .sharedCarveout = c.sharedCarveout != 0 ? c.sharedCarveout : instance.sharedCarveout};
 }
 
 compile::Request makeRequest(const artifact::KernelRecord& record,

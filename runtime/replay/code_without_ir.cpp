@@ -10,6 +10,7 @@
 #include "runtime/compiler/service/configuration.h"
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
+#include "runtime/core/base/image_hash.h"
 #include "runtime/core/embed/jit_options.h"
 #include "runtime/core/embed/ptx_limits.h"
 
@@ -39,7 +40,7 @@ bool needsIr(const std::string& key, const std::string& form) {
       return false;
   const bool isForAssembler = key == "max_registers" || key == "codegen_opt" ||
                               key == "assembler_options" || key == "set_launch_bounds";
-  return key != "llvm" && (form != "ptx" || !isForAssembler);
+  return key != "llvm" && key != "shared_carveout" && (form != "ptx" || !isForAssembler);
 }
 
 /// What a configuration asks for that needs IR; empty if nothing.
@@ -71,14 +72,29 @@ bool runsCubin(const std::string& device, const std::string& built) {
   return wanted == 0 || (wanted / 10 == number / 10 && wanted <= number);
 }
 
-/// The architecture that PTX names, if it is the device's with features; else the device's.
-std::string architectureOf(std::string_view ptx, const std::string& target) {
+/// The architecture that PTX names: "sm_90a"; empty if it names none.
+std::string namedIn(std::string_view ptx) {
   constexpr std::string_view kTarget = ".target ";
   const size_t at = ptx.find(kTarget);
   if (at == ptx.npos)
-    return target;
-  const std::string_view rest = ptx.substr(at + kTarget.size(), target.size() + 1);
-  return architectureOn(target, std::string(rest.substr(0, rest.find_first_of(", \r\n"))));
+    return {};
+  const std::string_view rest = ptx.substr(at + kTarget.size(), 16); // longer than any name
+  return std::string(rest.substr(0, rest.find_first_of(", \t\r\n")));
+}
+
+/// PTX runs on newer GPUs, too, unless it has features of one ("sm_90a") or of a family
+/// ("sm_100f").
+bool runsPtx(const std::string& device, const std::string& named) {
+  const unsigned number = numberOf(device), wanted = numberOf(named);
+  if (wanted == 0 || number == 0)
+    return true;
+  return named.back() == 'a'   ? wanted == number
+         : named.back() == 'f' ? wanted / 10 == number / 10 && wanted <= number
+                               : wanted <= number;
+}
+
+std::string_view textOf(const std::vector<std::byte>& image) {
+  return {reinterpret_cast<const char*>(image.data()), image.size()};
 }
 
 /// Makes machine code of PTX, and returns what it uses.
@@ -94,7 +110,8 @@ nlohmann::json assemble(std::vector<std::byte>& image, const artifact::KernelRec
   request.ptx.assign(reinterpret_cast<const char*>(image.data()), image.size());
   request.ptx.erase(std::min(request.ptx.find('\0'), request.ptx.size()));
   request.kernel = record.kernelName;
-  request.arch = architectureOf(request.ptx, target);
+  // The one that PTX names, if it is the device's with features.
+  request.arch = architectureOn(target, namedIn(request.ptx));
   request.optLevel = configuration.codegenOpt;
   // As the program had it compiled, where the configuration does not say otherwise.
   for (const auto& [number, value] : embed::jitOptionsIn(request.ptx))
@@ -157,6 +174,7 @@ void requireIr(const artifact::KernelRecord& record, const std::string& wanted) 
         kernelOf(record) +
             ": it can be replayed with another grid, block or size of dynamic shared "
             "memory" +
+            (record.codeForm == "cpu" ? "" : ", with another carve-out") +
             (record.codeForm == "ptx"
                  ? ", with a limit of registers, launch bounds, and options and levels of ptxas"
                  : "") +
@@ -196,6 +214,11 @@ compile::Result recordedBuild(const OwnCode& code, const device::Description& de
   if (const std::string wanted = wantedCode(code.record, configuration, options); !wanted.empty())
     requireIr(code.record, wanted);
   compile::Result result;
+  const std::string named = code.record.codeForm == "ptx" ? namedIn(textOf(code.image)) : "";
+  if (!runsPtx(device.target, named))
+    throw Error(ErrorCode::Unsupported, kernelOf(code.record) + ": it is for " + named +
+                                            ", and does not run on " + device.id + ", which is " +
+                                            device.target);
   const embed::PtxLimits limits = limitsOf(configuration);
   result.image =
       limits.isAny() ? embed::withLimits(code.image, code.record.kernelName, limits) : code.image;
@@ -203,7 +226,7 @@ compile::Result recordedBuild(const OwnCode& code, const device::Description& de
   if (configuration.codegenOpt != Configuration().codegenOpt ||
       !configuration.assemblerOptions.empty())
     statistics = assemble(result.image, code.record, device.target, configuration);
-  statistics["image_hash"] = toHex(hash128(result.image));
+  statistics["image_hash"] = imageHash(result.image, configuration.sharedCarveout);
   statistics["obj_size"] = result.image.size();
   const auto recorded = nlohmann::json::parse(code.record.optionsJson, nullptr, false);
   if (recorded.is_object() && recorded.contains("unrecorded_reads"))

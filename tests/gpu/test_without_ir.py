@@ -137,6 +137,42 @@ def test_ptx_takes_limits_and_what_ptxas_takes(recorded: tuple[str, Path, Path])
         assert "'scale' was recorded without IR" in done.stderr
 
 
+CARVED = """
+#include <cstdio>
+__global__ void twice(float* values) { values[blockIdx.x * blockDim.x + threadIdx.x] *= 2; }
+int main() {
+  float* values;
+  cudaMalloc(&values, 4096);
+  cudaMemset(values, 1, 4096);
+  const auto carve = cudaFuncAttributePreferredSharedMemoryCarveout;
+  twice<<<4, 256>>>(values);
+  cudaFuncSetAttribute(reinterpret_cast<const void*>(twice), carve, 0);
+  twice<<<2, 256>>>(values);
+  cudaFuncSetAttribute(reinterpret_cast<const void*>(twice), carve, 50);
+  twice<<<1, 256>>>(values);
+  std::printf("%d\\n", cudaDeviceSynchronize());
+}
+"""
+
+
+def test_carve_outs_are_recorded_and_replays_have_others(tmp_path: Path) -> None:
+    (tmp_path / "carved.cu").write_text(CARVED)
+    support.compile_by_nvcc(tmp_path / "carved.cu", tmp_path / "carved")
+    done = support.record(tmp_path / "db", tmp_path / "carved")
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+    (record,) = records(tmp_path / "db")
+    instances = json.loads(record.read_text())["instances"]
+    found = {one["GridDims"]["x"]: one.get("SharedCarveout", 0) for one in instances.values()}
+    assert found == {4: 0, 2: 1, 1: 50}
+    for record, record_id in support.launches(tmp_path / "db"):
+        hashes = set()
+        for words in ((), ("--shared-carveout", "1"), ("--shared-carveout", "100")):
+            done = support.replay(record, record_id, *words)
+            assert done.result["result_class"] == "exact", done.stderr
+            hashes.add(done.result["image_hash"])
+        assert len(hashes) == 3  # not the same code for searches and comparisons
+
+
 NEIGHBOURS = r"""
 #include <cstdio>
 struct Arrays { float* at[6]; };

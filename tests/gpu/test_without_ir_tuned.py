@@ -191,6 +191,17 @@ def test_ptx_gets_a_limit_of_registers(loader: Path, tmp_path: Path) -> None:
     ], done.stderr
 
 
+@pytest.mark.parametrize("form", list(FORMS))
+def test_code_of_any_form_gets_another_carve_out(form: str, loader: Path, tmp_path: Path) -> None:
+    image = _recorded(tmp_path, loader, WITHOUT_VARIABLE, form, "plain")
+    done = _run(_tuned(tmp_path, tmp_path / "db", shared_carveout=50), loader, image, "plain")
+    assert (done.returncode, done.stdout) == (0, without_ir.SUMS), done.stderr
+    assert _traced(done.stderr) == [
+        "variant 0, fits this launch",
+        "variant 0, nearest to this launch",
+    ], done.stderr
+
+
 def test_ptx_gets_launch_bounds(loader: Path, tmp_path: Path) -> None:
     image = _recorded(tmp_path, loader, WITHOUT_VARIABLE, "ptx", "plain")
     how = {"set_launch_bounds": True, "max_threads": 64, "min_blocks_per_sm": 8}

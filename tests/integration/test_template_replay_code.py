@@ -180,6 +180,8 @@ def test_machine_code_and_fat_binaries_stay_as_they_are(form: str, tmp_path: Pat
     assert "ptxas.rsp" not in files
     assert b"PTXAS" not in files["CMakeLists.txt"]
     assert f'#define IMAGE "code.{form}"'.encode() in files["main.cpp"]
+    assert b"kSharedCarveout = -1" in files["launch.h"]
+    assert b"kSharedCarveout = 0;" in _files(record, shared_carveout=1)["launch.h"]
     # No variable is known to be in the image: the memory is where it was.
     assert b"true," not in files["launch.h"].partition(b"kRegions")[2]
     for option, value in (("codegen_opt", 1), ("max_threads", 64), ("max_registers", 32)):

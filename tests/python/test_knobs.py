@@ -103,7 +103,7 @@ VALUES_SAID = {
     "assembler_options": "--fmad=false",
 }
 # Varied by who knows which arguments stay as they are, or who has plugins and options.
-ONLY_TOLD = {"specialized_args", *(one.key for one in CODE_TEXTS)}
+ONLY_TOLD = {"specialized_args", "shared_carveout", *(one.key for one in CODE_TEXTS)}
 TOLD = SimpleNamespace(
     record=SimpleNamespace(path=CODE, code_form=""),
     instance=SimpleNamespace(dynamic_hash="1", grid_dim=dim3(), block_dim=dim3()),

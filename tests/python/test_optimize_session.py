@@ -114,7 +114,7 @@ def test_what_stays_of_kernels_without_ir_is_told_for_each_form(
     told = bare_code.told_of_bare_code([bare("cubin"), bare("cubin"), bare("ptx"), bare("")])
     stays = "pipelines, constants and launch bounds need a build with"
     of_ptx_stays = "pipelines and constants need a build with"
-    of_ptx = "grid, block, limits of registers, launch bounds and what ptxas takes"
+    of_ptx = "grid, block, carve-outs, limits of registers, launch bounds and what ptxas takes"
     assert [one.split(" add_mneme")[0] for one in told] == [
         f"k: only grid and block are searched, because the code is a cubin without IR; {stays}",
         f"k: only {of_ptx} are searched, because the code is PTX without IR; {of_ptx_stays}",

@@ -120,6 +120,7 @@ def additions(text: str) -> dict[str, Any]:
             "grid": "1, 1, 1",
             "block": "1, 1, 1",
             "cluster": "1, 1, 1",
+            "carveout": -1,
             "regions": [{**region, "before": "nullptr", "after": '"000.after"'}],
             "arguments": [{"bytes": "0x01", "text": text}],
         },

@@ -17,6 +17,7 @@ from mneme.errors import InvalidArgument, Unsupported
 from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration
 from mneme.recording.configured import configured
 from mneme.recording.recorded_execution import RecordedExecution
+from mneme.search.launch_shapes import static_max_threads
 from mneme.session.constant_arguments import with_deployable_dimensions
 from mneme.session.options import TuneOptions
 from mneme.session.without_ir import with_code_as_it_is
@@ -57,13 +58,11 @@ def test_configurations_with_other_code_are_refused(tmp_path: Path, form: str, t
 def test_ptx_takes_what_ptxas_takes(tmp_path: Path) -> None:
     record = _record(tmp_path, "ptx")
     _configured(record, max_registers=32, codegen_opt=1, assembler_options="--fmad=false")
-    with pytest.raises(
-        Unsupported, match="limit of registers, launch bounds and options of ptxas can"
-    ):
+    with pytest.raises(Unsupported, match="launch bounds and options of ptxas can be"):
         _configured(record, passes="default<O1>")
     options, told = with_code_as_it_is(TuneOptions(), record)
     assert (
-        "only grid, block, limits of registers, launch bounds and what ptxas takes are searched"
+        "only grid, block, carve-outs, limits of registers, launch bounds and what ptxas takes are"
         in told
     )
     assert told.endswith("writes what was found for production runs")
@@ -71,6 +70,17 @@ def test_ptx_takes_what_ptxas_takes(tmp_path: Path) -> None:
     assert (options.max_registers_range, options.fixed_max_registers) == ("32:128:32", None)
     options, _ = with_code_as_it_is(TuneOptions(max_registers_range="16:32:16"), record)
     assert options.max_registers_range == "16:32:16"
+
+
+@needs_native
+def test_blocks_are_no_larger_than_code_allows(tmp_path: Path) -> None:
+    record = _record(tmp_path, "ptx")
+    instance = record.get("1")
+    assert static_max_threads(instance) == 0  # no file
+    code = tmp_path / f"RecordedCode_{instance.static_hash}.ptx"
+    entry = f".visible .entry {instance.kernel_name}()\n.maxntid 64, 2\n{{ ret; }}\n"
+    code.write_text(f".version 8.0\n.target sm_90\n.address_size 64\n{entry}")
+    assert static_max_threads(instance) == 128
 
 
 def test_ptx_takes_launch_bounds(tmp_path: Path) -> None:
@@ -92,7 +102,17 @@ def test_ptx_takes_launch_bounds(tmp_path: Path) -> None:
 
 def test_searches_change_launches_only(tmp_path: Path) -> None:
     options, told = with_code_as_it_is(TuneOptions(), _record(tmp_path, "cubin"))
-    assert "only grid and block are searched: the code is a cubin without IR" in told
+    assert "only grid, block and carve-outs of shared memory are searched: the code is a" in told
+    assert options.shared_carveout_range == "25:100:25"
+    _configured(_record(tmp_path, "cubin"), shared_carveout=50)
+    kept, _ = with_code_as_it_is(TuneOptions(fixed_shared_carveout=50), _record(tmp_path, "fatbin"))
+    assert (kept.fixed_shared_carveout, kept.shared_carveout_range) == (50, None)
+    options, told = with_code_as_it_is(TuneOptions(), _record(tmp_path, "cpu"))
+    assert "only grid and block are searched: the code is an image for the CPU" in told
+    assert (options.fixed_shared_carveout, options.shared_carveout_range) == (0, None)
+    with pytest.raises(Unsupported, match="--fixed-shared-carveout"):
+        with_code_as_it_is(TuneOptions(fixed_shared_carveout=50), _record(tmp_path, "cpu"))
+    options, _ = with_code_as_it_is(TuneOptions(), _record(tmp_path, "cubin"))
     assert (options.space_preset, options.fixed_passes) == ("launch", "default<O3>")
     assert options.specialize_space == options.launch_bounds_space == "off"
     for name, asked in (
@@ -132,7 +152,7 @@ def test_searches_of_tritons_ptx_are_those_of_ptx(tmp_path: Path) -> None:
     record = _of_triton(tmp_path)
     options, told = with_code_as_it_is(TuneOptions(llvm=("ptx",)), record)
     assert told.startswith(
-        "only limits of registers, launch bounds and what ptxas takes are searched; 'mneme dep"
+        "only carve-outs, limits of registers, launch bounds and what ptxas takes are searched; '"
     )
     assert (options.fixed_passes, options.codegen_opt_range) == ("default<O3>", "1:3")
     with pytest.raises(InvalidArgument, match="has nothing to search"):

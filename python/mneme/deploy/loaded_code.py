@@ -66,7 +66,7 @@ def loaded_code(result: TuningResult, choice: Choice) -> LoadedCode:
         return LoadedCode(reason=f"{about}: {error}")
     from mneme import _native  # noqa: PLC0415 - loads native code
 
-    if choice.image_hash and _native.content_hash(code) != choice.image_hash:
+    if choice.image_hash and _image_hash(code, config) != choice.image_hash:
         maker = "the compiler" if has_ir else "ptxas"
         return LoadedCode(
             reason=f"{about}: {maker} here makes other code than the one that was measured"
@@ -76,6 +76,14 @@ def loaded_code(result: TuningResult, choice: Choice) -> LoadedCode:
     is_for_cpu = result.match.arch == "cpu"
     processor = _native.processor_hash() if is_for_cpu else ""
     return LoadedCode(code=code, guards=guards, processor=processor)
+
+
+def _image_hash(code: bytes, config: ExperimentConfiguration) -> str:
+    """Return what results call the code. As runtime/core/base/image_hash.h."""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    carveout = config.shared_carveout
+    return _native.content_hash(code + (b"shared_carveout=%d" % carveout if carveout else b""))
 
 
 def _of_ptx(path: Path, result: TuningResult, config: ExperimentConfiguration) -> bytes:

@@ -381,6 +381,7 @@ class TunedVariant(FixedCodeKnobs):
             has_bounds = self.launch_bounds and self.tuned_max_threads > 0
             told = {
                 "MaxRegisters": self.max_registers or None,
+                "SharedCarveout": self.shared_carveout or None,
                 # Without a number, the code keeps the bounds that it says.
                 "TunedMaxThreads": self.tuned_max_threads if has_bounds else None,
                 "MinBlocksPerSM": self.min_blocks_per_sm if has_bounds else None,

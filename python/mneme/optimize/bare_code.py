@@ -23,7 +23,7 @@ __all__ = ["idle_records", "takes_other_code", "told_of_bare_code", "why_nothing
 
 # As hasOwnVariables() and hasHandles() of runtime/jit/loaded/loaded_engine.cpp.
 _HANDLES: Final = re.compile(rb"\.(?:tex|sampler|surf)ref")
-_OF_PTX = "limits of registers, launch bounds and what ptxas takes"
+_OF_PTX = "carve-outs, limits of registers, launch bounds and what ptxas takes"
 
 _BUILD = "need a build with add_mneme() or the compiler wrappers"
 _NEEDS_IR = f"pipelines, constants and launch bounds {_BUILD}"

@@ -263,6 +263,7 @@ class Searches:
             fixed_max_registers=0 if keeps_code else None,
             fixed_codegen_opt=3 if keeps_code else None,
             launch_bounds_space="off" if keeps_code else None,
+            fixed_shared_carveout=None if has_ir or takes_other_code(target.record) else 0,
             pass_plugins=self._options.pass_plugins if has_ir else (),
             plugin_passes=self._options.plugin_passes if has_ir else (),
             launch_dim="auto" if target.may_change_launch else "none",

@@ -17,7 +17,7 @@ __all__ = ["configured", "recorded_configuration"]
 # What can differ without IR, or has no effect without what is refused.
 _NOT_CODE: Final = frozenset(
     (
-        *("grid", "block", "shared_mem"),
+        *("grid", "block", "shared_mem", "shared_carveout"),
         *("max_threads", "min_blocks_per_sm", "specialized_args", "prune", "internalize"),
     )
 )

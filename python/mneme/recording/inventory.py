@@ -163,6 +163,8 @@ class InstanceDetails:
     grid: dict[str, int]
     block: dict[str, int]
     shared_mem: int
+    shared_carveout: int
+    """Percent of the L1 cache that its program wanted as shared memory, 1: least; 0: none."""
     is_cooperative: bool
     occurrences: int
     recorded_ns: int
@@ -320,6 +322,7 @@ def _instance(known: Sequence[Argument], instance: KernelInstance, number: int) 
         grid=instance.grid_dim.to_dict(),
         block=instance.block_dim.to_dict(),
         shared_mem=instance.shared_mem,
+        shared_carveout=instance.shared_carveout,
         is_cooperative=instance.is_cooperative,
         occurrences=instance.occ,
         recorded_ns=instance.recorded_ns,

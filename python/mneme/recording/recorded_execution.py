@@ -114,6 +114,9 @@ class KernelInstance:
     cluster_dim: dict[str, int] = field(default_factory=dict)
     """Blocks of a thread block cluster; empty without clusters."""
 
+    shared_carveout: int = 0
+    """Percent of the L1 cache that its program wanted as shared memory, 1: least; 0: none."""
+
     constant_names: dict[str, str] = field(default_factory=dict)
     """What can be fixed, as of `constant_paths`, if the record says it."""
 
@@ -157,6 +160,7 @@ class KernelInstance:
             "Cooperative": self.is_cooperative,
             "RecordedNs": self.recorded_ns,
             **({"ClusterDims": dict(self.cluster_dim)} if self.cluster_dim else {}),
+            **({"SharedCarveout": self.shared_carveout} if self.shared_carveout else {}),
             **({"Labels": list(self.labels)} if self.labels else {}),
             **({"Multiprocessors": dict(self.multiprocessors)} if self.multiprocessors else {}),
             **({"Limits": dict(self.limits)} if self.limits else {}),
@@ -209,17 +213,15 @@ class RecordedExecution:
             NotFound: If there is no such file.
             ArtifactCorrupt: If it is damaged or not a record.
         """
-        path = Path(fn)
-        return cls(path, read_record(path))
+        return cls(Path(fn), read_record(Path(fn)))
 
     def _instance(self, record_id: str, fields: Fields, base: Path) -> KernelInstance:
-        prologue = base / fields.text("Prologue")
-        epilogue = base / fields.text("Epilogue")
-        name = self.kernel_name
+        prologue, epilogue = base / fields.text("Prologue"), base / fields.text("Epilogue")
+        heap = fields.object("DeviceHeap").items() if fields.has("DeviceHeap") else {}
         return KernelInstance(
             static_hash=self.static_hash,
             dynamic_hash=record_id,
-            kernel_name=name,
+            kernel_name=(name := self.kernel_name),
             args=fields.any_list("Args"),
             shared_mem=fields.number("SharedMem"),
             block_dim=fields.dims("BlockDims"),
@@ -232,15 +234,14 @@ class RecordedExecution:
             is_cooperative=fields.has("Cooperative") and bool(fields.items()["Cooperative"]),
             recorded_ns=fields.number("RecordedNs") if fields.has("RecordedNs") else 0,
             cluster_dim=fields.dims("ClusterDims").to_dict() if fields.has("ClusterDims") else {},
+            shared_carveout=fields.number("SharedCarveout") if fields.has("SharedCarveout") else 0,
             constant_names=dict(self._constants),
             labels=tuple(fields.list_of("Labels", str)) if fields.has("Labels") else (),
             multiprocessors=fields.numbers_of("Multiprocessors", "Used", "Of"),
             limits=fields.known_numbers_of("Limits", "Stack", "Print", "Heap", "Launches"),
             trimming=Trimming.read(fields.object("Trimmed")) if fields.has("Trimmed") else None,
             textures=tuple(fields.list_of("Textures", dict)) if fields.has("Textures") else (),
-            device_heap=dict(fields.object("DeviceHeap").items())
-            if fields.has("DeviceHeap")
-            else {},
+            device_heap=dict(heap),
             code_form=self.code_form,
         )
 

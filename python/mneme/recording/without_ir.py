@@ -23,10 +23,15 @@ def possible_with(form: str) -> str:
     """Return what replays and searches can do with code of this form."""
     if form == "ptx":
         return (
-            "its grid, block, dynamic shared memory, limit of registers, launch bounds and options "
-            "of ptxas can be changed"
+            "its grid, block, dynamic shared memory, carve-out, limit of registers, launch bounds "
+            "and options of ptxas can be changed"
         )
-    return "its grid, block and dynamic shared memory can be changed, nothing about its code"
+    if form == "cpu":
+        return "its grid, block and dynamic shared memory can be changed, nothing about its code"
+    return (
+        "its grid, block, dynamic shared memory and carve-out can be changed, nothing about its "
+        "code"
+    )
 
 
 def form_text(form: str) -> str:

@@ -61,7 +61,7 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
         "has_run": marks.startswith(_BISECTION),
         **_options_of_tools(options, plugin),
         "fp_contract": "fast" if fields["Options"].get("fp_contract") == "fast" else "on",
-        **launch_context(before, recording),
+        **launch_context(before, recording, int(options["shared_carveout"])),
         "image": "kernel.cubin",
         "jit": [],
         "regions": regions,

@@ -70,7 +70,7 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     jit = _jit_options(code) if form == "ptx" else []
     name = f"code.{form}"
     replay = {
-        **launch_context(before, recording),
+        **launch_context(before, recording, int(options["shared_carveout"])),
         "form": form,
         "code": name,
         "image": name,

@@ -109,13 +109,16 @@ def memory_of(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], 
     return regions, files
 
 
-def launch_context(before: Snapshot, recording: Mapping[str, Any]) -> dict[str, Any]:
-    """Return "grid", "block", "cluster" and "arguments" as `launch.h` has them."""
+def launch_context(
+    before: Snapshot, recording: Mapping[str, Any], shared_carveout: int
+) -> dict[str, Any]:
+    """Return "grid", "block", "cluster", "carveout" and "arguments" as `launch.h` has them."""
     instance = recorded_fields(recording)["instances"][recording["record_id"]]
     return {
         "grid": _triple(recording["grid"]),
         "block": _triple(recording["block"]),
         "cluster": _triple(instance.get("ClusterDims", {"x": 1, "y": 1, "z": 1})),
+        "carveout": _carveout(shared_carveout or int(instance.get("SharedCarveout", 0))),
         "arguments": _arguments(before, recording),
     }
 
@@ -141,6 +144,11 @@ def _quoted(name: str) -> str:
 
 def _triple(dims: Mapping[str, int]) -> str:
     return ", ".join(str(int(dims[axis])) for axis in "xyz")
+
+
+def _carveout(counted: int) -> int:
+    """Return per cent as the driver counts: -1 for its own choice, which is 0 here; 0 for 1."""
+    return -1 if counted == 0 else 0 if counted == 1 else counted
 
 
 def _arguments(before: Snapshot, recording: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import dim3
-from mneme.search.recorded_code import recorded_ir
+from mneme.search.recorded_code import bound_of_image, recorded_ir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -149,7 +149,9 @@ def block_shapes(
 def static_max_threads(kernel: Any) -> int:  # noqa: ANN401 - an instance, or what a script has
     """Return the maximum of threads per block that the recorded code promises; 0: unknown."""
     ir = recorded_ir(kernel)
-    return 0 if ir is None else _promised(ir, getattr(kernel, "kernel_name", ""))
+    if ir is None:
+        return bound_of_image(kernel)
+    return _promised(ir, getattr(kernel, "kernel_name", ""))
 
 
 def _promised(ir: str, kernel: str) -> int:

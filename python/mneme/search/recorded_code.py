@@ -11,6 +11,7 @@ from mneme.files.regular_file import read_bytes
 from mneme.recording.launch_facts import leaves_changes, sees_few_values
 
 __all__ = [
+    "bound_of_image",
     "changes_memory",
     "counts_blocks",
     "exchanges_values",
@@ -50,6 +51,26 @@ def recorded_ir(kernel: Any) -> str | None:  # noqa: ANN401 - an instance, or wh
     files = (folder / f"{name}{end}" for end in (".bc", ".ll"))
     code = next(filter(Path.is_file, files), None)
     return _text_of(code) if code else None
+
+
+def bound_of_image(kernel: Any) -> int:  # noqa: ANN401 - an instance, or what a script has
+    """Return the most threads of a block that code without IR allows; 0: it does not say."""
+    form = getattr(kernel, "code_form", "")
+    prologue = getattr(getattr(kernel, "prologue", None), "fn", None)
+    if form not in ("cubin", "ptx", "fatbin") or prologue is None:
+        return 0
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    code = Path(str(prologue)).parent / f"RecordedCode_{kernel.static_hash}.{form}"
+    if not code.is_file():
+        return 0
+    found = [
+        one["max_threads"]
+        for part in _native.describe_device_code(code)
+        for one in part["kernels"]
+        if one["name"] == kernel.kernel_name
+    ]
+    return max(found, default=0)
 
 
 @functools.lru_cache(maxsize=4)

@@ -19,6 +19,9 @@ __all__ = ["runs_as_loaded", "with_code_as_it_is"]
 # Limits and levels of ptxas that are tried of PTX.
 _REGISTERS: Final = "32:128:32"
 _LEVELS: Final = "1:3"
+# In per cent, of any code for GPUs.
+_CARVEOUTS: Final = "25:100:25"
+_ABOUT_CARVEOUTS: Final = ("shared_carveout_range", "fixed_shared_carveout")
 _ABOUT_PTX: Final = (
     *("fixed_max_registers", "max_registers_range", "codegen_opt_range", "fixed_codegen_opt"),
     *("assembler_options", "assembler_choices", "llvm"),
@@ -65,6 +68,52 @@ def _form_searched(options: TuneOptions, record: RecordedExecution) -> str:
     return "ptx" if "ptx" in llvms and record.images else record.code_form
 
 
+def _refuse_other_code(options: TuneOptions, record: RecordedExecution, form: str) -> None:
+    """Refuse options that ask for what code of this form does not take.
+
+    Raises:
+        Unsupported: Naming the option.
+    """
+    possible = (*_ABOUT_PTX, *_ABOUT_CARVEOUTS) if form == "ptx" else _ABOUT_CARVEOUTS
+    known = {one.name for one in fields(options)} - set(() if form == "cpu" else possible)
+    for name in _ABOUT_CODE:
+        if name in known and getattr(options, name) not in (None, "", (), []):
+            raise refusal(record.told_name, form, f"--{name.replace('_', '-')}")
+
+
+def _unchanged(options: TuneOptions, form: str) -> dict[str, Any]:
+    """Return the options that leave code of this form as it is, and vary what it takes."""
+    unchanged: dict[str, Any] = {
+        "space_preset": "launch",
+        "fixed_passes": LEVELS[0],
+        "fixed_codegen_opt": 3,
+        "specialize_space": "off",
+        "specialize_dims_space": "off",
+        "launch_bounds_space": "off",
+        "fixed_min_blocks_per_sm": 1,
+        "knowledge": False,
+        "no_proteus_output": True,
+        **{f"fixed_{one.key}": one.default for one in CODE_NUMBERS},
+    }
+    varied = {} if form == "cpu" else {"shared_carveout": _CARVEOUTS}
+    if form == "ptx":
+        varied |= {"max_registers": _REGISTERS, "codegen_opt": _LEVELS}
+        del unchanged["launch_bounds_space"], unchanged["fixed_min_blocks_per_sm"]
+    for name, values in varied.items():
+        del unchanged[f"fixed_{name}"]
+        given = (getattr(options, f"fixed_{name}"), getattr(options, f"{name}_range"))
+        if given == (None, None):
+            unchanged[f"{name}_range"] = values
+    return unchanged
+
+
+def _searched_of_code(form: str) -> list[str]:
+    """Return what is searched besides grid and block."""
+    if form == "ptx":
+        return ["carve-outs", "limits of registers", "launch bounds", "what ptxas takes"]
+    return [] if form == "cpu" else ["carve-outs of shared memory"]
+
+
 def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple[TuneOptions, str]:
     """Return options that change no code where there is no IR, and a message.
 
@@ -86,37 +135,12 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
         )
     if not form:
         return options, ""
-    known = {one.name for one in fields(options)}
+    _refuse_other_code(options, record, form)
+    unchanged = _unchanged(options, form)
+    of_code = _searched_of_code(form)
+    parts = of_code if record.producer else ["grid", "block", *of_code]
+    searched = " and ".join((", ".join(parts[:-1]), parts[-1]))
     is_ptx = form == "ptx"
-    for name in _ABOUT_CODE:
-        is_possible = is_ptx and name in _ABOUT_PTX
-        if name in known and not is_possible and getattr(options, name) not in (None, "", (), []):
-            raise refusal(record.told_name, form, f"--{name.replace('_', '-')}")
-    unchanged: dict[str, Any] = {
-        "space_preset": "launch",
-        "fixed_passes": LEVELS[0],
-        "fixed_codegen_opt": 3,
-        "specialize_space": "off",
-        "specialize_dims_space": "off",
-        "launch_bounds_space": "off",
-        "fixed_min_blocks_per_sm": 1,
-        "knowledge": False,
-        "no_proteus_output": True,
-        **{f"fixed_{one.key}": one.default for one in CODE_NUMBERS},
-    }
-    searched = "grid and block"
-    if is_ptx:
-        of_code = "limits of registers, launch bounds and what ptxas takes"
-        searched = of_code if record.producer else f"grid, block, {of_code}"
-        for name in (
-            *("fixed_max_registers", "fixed_codegen_opt"),
-            *("launch_bounds_space", "fixed_min_blocks_per_sm"),
-        ):
-            del unchanged[name]
-        if options.fixed_codegen_opt is None and options.codegen_opt_range is None:
-            unchanged["codegen_opt_range"] = _LEVELS
-        if options.fixed_max_registers is None and options.max_registers_range is None:
-            unchanged["max_registers_range"] = _REGISTERS
     if record.producer:
         return replace(options, **unchanged), (f"only {searched} are searched; {_DEPLOYED}")
     return replace(options, **unchanged), (

@@ -31,6 +31,8 @@ Dim3 dimsFromJson(const Fields& fields) {
   return {fields.u32("x"), fields.u32("y"), fields.u32("z")};
 }
 
+constexpr uint32_t kMostPercent = 100;
+
 /// "ClusterDims": more than one block and no more than any device can have.
 Dim3 clusterFromJson(const Fields& fields) {
   if (!fields.has("ClusterDims"))
@@ -71,6 +73,8 @@ json instanceToJson(const Instance& instance) {
   const Dim3& cluster = instance.cluster;
   if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1)
     value["ClusterDims"] = dimsToJson(cluster);
+  if (instance.sharedCarveout != 0)
+    value["SharedCarveout"] = instance.sharedCarveout;
   if (!instance.labels.empty())
     value["Labels"] = instance.labels;
   if (instance.part.of != 0)
@@ -106,6 +110,10 @@ Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
   instance.block = dimsFromJson(fields.object("BlockDims"));
   instance.cluster = clusterFromJson(fields);
   instance.sharedBytes = fields.u64("SharedMem");
+  if (fields.has("SharedCarveout"))
+    instance.sharedCarveout = fields.u32("SharedCarveout");
+  if (instance.sharedCarveout > kMostPercent)
+    fields.refuse("SharedCarveout", "is not a part in percent");
   instance.occurrences = fields.u64("Occurrences");
   instance.prologue = fields.fileName("Prologue");
   instance.epilogue = fields.fileName("Epilogue");

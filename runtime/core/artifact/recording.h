@@ -109,6 +109,9 @@ struct Instance {
   uint64_t sharedBytes = 0; ///< dynamic
   bool isCooperative = false;
   Dim3 cluster; ///< blocks per thread block cluster; "ClusterDims" in the file unless 1x1x1
+  /// What the program had set: percent of the L1 cache, 1 for as little as possible; 0: nothing,
+  /// and then not in the file. "SharedCarveout"
+  uint32_t sharedCarveout = 0;
   uint64_t occurrences = 1; ///< launches with this dynamic hash, recorded or not
   std::string prologue;     ///< file name in the directory, or a path to a file elsewhere
   std::string epilogue;

@@ -147,6 +147,13 @@ void prepareLaunch(Context& context, const Description& device, CudaModule& modu
                                             CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                             static_cast<int>(shape.dynamicSharedBytes)),
         "allowing " + std::to_string(shape.dynamicSharedBytes) + " dynamic bytes of shared memory");
+  if (shape.sharedCarveout != module.sharedCarveout) {
+    context.check(context.driver().cuFuncSetAttribute(
+                      module.function(), CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                      toCarveout(shape.sharedCarveout)),
+                  "setting the carve-out of shared memory");
+    module.sharedCarveout = shape.sharedCarveout;
+  }
   checkCluster(context, device, module, shape);
   if (shape.isCooperative)
     checkCooperative(context, device, module, shape);

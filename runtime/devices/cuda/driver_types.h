@@ -249,7 +249,17 @@ union alignas(8) CUlaunchAttributeValue {
   struct {
     unsigned x, y, z;
   } clusterDim;
+  unsigned sharedMemCarveout;
 };
+
+/// How mneme counts a carve-out of shared memory that the driver counts in percent, -1 for its own
+/// choice: 0 for that, and 1 for nothing.
+constexpr int toCarveout(uint32_t counted) {
+  return counted == 0 ? -1 : counted == 1 ? 0 : static_cast<int>(counted);
+}
+constexpr uint32_t fromCarveout(int percent) {
+  return percent < 0 || percent > 100 ? 0 : percent == 0 ? 1 : static_cast<uint32_t>(percent);
+}
 
 struct CUlaunchAttribute {
   CUlaunchAttributeID id = CU_LAUNCH_ATTRIBUTE_IGNORE;

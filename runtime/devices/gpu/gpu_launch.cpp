@@ -27,7 +27,8 @@ bool isSame(const LaunchShape& first, const LaunchShape& second) {
          std::equal(first.block, first.block + 3, second.block) &&
          std::equal(first.cluster, first.cluster + 3, second.cluster) &&
          first.dynamicSharedBytes == second.dynamicSharedBytes &&
-         first.isCooperative == second.isCooperative;
+         first.isCooperative == second.isCooperative &&
+         first.sharedCarveout == second.sharedCarveout;
 }
 
 void checkThreads(const Description& device, const LoadedKernel& module, const LaunchShape& shape) {

@@ -19,6 +19,8 @@ public:
 
   /// The last shape found possible.
   std::optional<LaunchShape> accepted;
+  /// As LaunchShape has it: what the driver knows.
+  uint32_t sharedCarveout = 0;
 
 protected:
   explicit LoadedKernel(std::string kernel) : kernel_(std::move(kernel)) {}

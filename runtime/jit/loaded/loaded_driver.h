@@ -52,9 +52,11 @@ public:
   /// Loads code with zero at its end into the current context, and returns the kernel's handle. It
   /// stays loaded as long as the context. Safe while streams are captured. \throws Error
   virtual void* load(const std::vector<std::byte>& code, const std::string& kernel) = 0;
-  /// Gives `kernel` the attributes that the program has given to `own`. Returns whether a launch
+  /// Gives `kernel` the attributes that the program has given to `own`, with another carve-out of
+  /// shared memory, unless that is 0 (tuned::Variant::sharedCarveout). Returns whether a launch
   /// with this dynamic shared memory is then possible.
-  virtual bool takeAttributes(const void* own, void* kernel, uint64_t sharedBytes) noexcept = 0;
+  virtual bool takeAttributes(const void* own, void* kernel, uint64_t sharedBytes,
+                              uint32_t sharedCarveout) noexcept = 0;
 
   /// Visits the kernels of a graph that run in the current context and can be replaced, and for one
   /// of whose handles `isWanted` holds.

@@ -41,7 +41,7 @@ embed::PtxLimits limitsOf(const tuned::Variant& variant) {
 
 /// Whether the variant is for other code than the program loaded.
 bool hasOtherCode(const tuned::Variant& variant) {
-  return limitsOf(variant).isAny() || variant.cubin;
+  return limitsOf(variant).isAny() || variant.cubin || variant.sharedCarveout != 0;
 }
 
 /// Whether the variant's code takes such blocks.
@@ -398,8 +398,10 @@ void* LoadedEngine::changedCode(Kernel& kernel, size_t variant,
         known->second = makeChanged(kernel, kernel.variants[variant]);
       code = known->second;
     }
-    return code && driver_.takeAttributes(launch.function, code, launch.sharedBytes) ? code
-                                                                                     : nullptr;
+    const uint32_t carveout = kernel.variants[variant].sharedCarveout;
+    const bool isPossible =
+        code && driver_.takeAttributes(launch.function, code, launch.sharedBytes, carveout);
+    return isPossible ? code : nullptr;
   } catch (const std::exception&) { // no memory
     return nullptr;
   }
@@ -431,16 +433,17 @@ void LoadedEngine::checkCode(const Kernel& kernel, const tuned::Variant& variant
 void* LoadedEngine::makeChanged(const Kernel& kernel, const tuned::Variant& variant) noexcept {
   const std::string& name = kernel.blob.kernel;
   try {
-    if (!variant.cubin && kernel.blob.imageForm != "ptx")
+    const embed::PtxLimits limits = limitsOf(variant);
+    if (!variant.cubin && limits.isAny() && kernel.blob.imageForm != "ptx")
       throw Error(ErrorCode::Unsupported, "its code takes no limit of registers or threads");
     if (kernel.hasVariables)
       throw Error(ErrorCode::Unsupported,
                   "its code has device variables, of which other code would have its own");
     if (variant.cubin)
       checkCode(kernel, variant);
-    std::vector<std::byte> code =
-        variant.cubin ? *variant.cubin
-                      : embed::withLimits(*kernel.blob.image, name, limitsOf(variant));
+    std::vector<std::byte> code = variant.cubin ? *variant.cubin : *kernel.blob.image;
+    if (!variant.cubin && limits.isAny())
+      code = embed::withLimits(code, name, limits);
     code.push_back(std::byte{0});
     return driver_.load(code, name);
   } catch (const std::exception& error) {

@@ -58,7 +58,8 @@ public:
           "finding the tuned kernel '" + kernel + "' in its code");
     return function;
   }
-  bool takeAttributes(const void* own, void* kernel, uint64_t sharedBytes) noexcept override {
+  bool takeAttributes(const void* own, void* kernel, uint64_t sharedBytes,
+                      uint32_t sharedCarveout) noexcept override {
     if (sharedBytes > INT_MAX)
       return false;
     const CUfunction from = functionOf(own), to = static_cast<CUfunction>(kernel);
@@ -66,8 +67,11 @@ public:
          {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
           CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT}) {
       int wanted = 0, is = 0;
-      if (driver_.cuFuncGetAttribute(&wanted, attribute, from) != CUDA_SUCCESS ||
-          driver_.cuFuncGetAttribute(&is, attribute, to) != CUDA_SUCCESS ||
+      if (driver_.cuFuncGetAttribute(&wanted, attribute, from) != CUDA_SUCCESS)
+        return false;
+      if (sharedCarveout != 0 && attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
+        wanted = device::cuda::toCarveout(sharedCarveout);
+      if (driver_.cuFuncGetAttribute(&is, attribute, to) != CUDA_SUCCESS ||
           (wanted != is && driver_.cuFuncSetAttribute(to, attribute, wanted) != CUDA_SUCCESS))
         return false;
       if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
@@ -158,7 +162,7 @@ public:
       throw Error(ErrorCode::Unsupported, "the CPU device does not load it");
     return function;
   }
-  bool takeAttributes(const void*, void*, uint64_t) noexcept override { return true; }
+  bool takeAttributes(const void*, void*, uint64_t, uint32_t) noexcept override { return true; }
   void visitKernels(const LoadedGraph&, const std::function<bool(const void*)>&,
                     const std::function<void(const LoadedGraphKernel&)>&) override {}
   bool replaceIn(const LoadedGraph&, const LoadedGraphKernel&, const void*,

@@ -47,6 +47,8 @@ LaunchTraits traitsByAttributes(const mneme_launch& launch) noexcept {
       traits.isCooperative = attribute.value.cooperative != 0;
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
       traits.cluster = {std::max(1u, cluster.x), std::max(1u, cluster.y), std::max(1u, cluster.z)};
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
+      traits.sharedCarveout = fromCarveout(static_cast<int>(attribute.value.sharedMemCarveout));
   }
   return traits;
 }

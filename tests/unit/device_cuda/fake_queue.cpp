@@ -5,6 +5,8 @@ using namespace fake;
 
 namespace {
 
+std::string carveouts; ///< that were set
+
 struct Event {
   uint64_t position = 0;
 };
@@ -212,7 +214,15 @@ FAKE(cuFuncGetAttribute, int* value, CUfunction_attribute attribute, CUfunction 
                : 0;
   return verdict("cuFuncGetAttribute");
 }
+/// Returns the carve-outs of shared memory that were set since the last call.
+extern "C" __attribute__((visibility("default"))) const char* fakeCarveouts() {
+  static std::string told;
+  told = std::exchange(carveouts, "");
+  return told.c_str();
+}
 FAKE(cuFuncSetAttribute, CUfunction function, CUfunction_attribute attribute, int value) {
+  if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
+    carveouts += std::to_string(value) + " ";
   reinterpret_cast<Function*>(function)->attributes[attribute] = value;
   return CUDA_SUCCESS;
 }

@@ -51,6 +51,20 @@ TEST_CASE("a kernel runs and its time is told") {
   CHECK(device->launch(*module, shapeOf(10, 128), nullptr, 10) == 500000);
 }
 
+TEST_CASE("a launch sets its carve-out of shared memory, where it is another one") {
+  const auto device = openFake();
+  const auto module = loadPtx(*device, "k");
+  const auto seen = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "fakeCarveouts"));
+  REQUIRE(bool(seen));
+  LaunchShape shape = shapeOf(10, 128);
+  seen();
+  for (const uint32_t wanted : {0, 50, 50, 1, 100, 0, 0}) {
+    shape.sharedCarveout = wanted;
+    device->launch(*module, shape, nullptr, 10);
+  }
+  CHECK(seen() == std::string("50 0 100 -1 "));
+}
+
 TEST_CASE("the variables of a loaded cubin have the driver's addresses") {
   const auto device = openFake();
   const auto module = device->load(embed::test::cubinWith(), "k", {});

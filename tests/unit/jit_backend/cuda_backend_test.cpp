@@ -106,7 +106,7 @@ std::unique_ptr<jit::LoadedKernel> Image::load(jit::Backend& backend) const {
   module.version = MNEME_RT_ABI;
   module.globals = entries.data();
   module.globalCount = entries.size();
-  return backend.load({bytesOf(text), kernel, &kHandle, &module, globals});
+  return backend.load({bytesOf(text), kernel, &kHandle, &module, globals, sharedCarveout});
 }
 
 void test::waitForGpu() { Driver::get().cuStreamSynchronize(nullptr); }
@@ -198,6 +198,22 @@ TEST_CASE("shared memory is what the program asked for its own kernel") {
   CHECK(tryLaunch(*backend, *second, launch));
   launch.sharedBytes = uint64_t{1} << 40;
   CHECK_FALSE(tryLaunch(*backend, *second, launch));
+}
+
+TEST_CASE("a carve-out of shared memory is the variant's, or what the program asked for") {
+  const auto backend = start();
+  const auto seen = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "fakeCarveouts"));
+  REQUIRE(bool(seen));
+  seen();
+  Image image;
+  image.load(*backend);
+  CHECK(seen() == std::string());
+  image.sharedCarveout = 50;
+  const auto kernel = image.load(*backend);
+  CHECK(seen() == std::string("50 "));
+  program().hasLargeClusters = true; // what else it asks for changes nothing of that
+  CHECK(tryLaunch(*backend, *kernel, plainLaunch()));
+  CHECK(seen() == std::string());
 }
 
 TEST_CASE("cooperative launches are cooperative, and attributes are passed on") {

@@ -51,6 +51,7 @@ struct Image {
   std::vector<embed::KernelGlobal> globals;
   std::vector<mneme_global_entry> entries;
   std::string kernel = "k";
+  uint32_t sharedCarveout = 0;
 
   Image& variable(const std::string& name, size_t sizeBytes);
   std::unique_ptr<jit::LoadedKernel> load(jit::Backend& backend) const;

@@ -36,7 +36,9 @@ struct FakeDriver final : LoadedDriver {
       throw Error(ErrorCode::CompileFailed, "no room for " + kernel);
     return &changed;
   }
-  bool takeAttributes(const void*, void*, uint64_t sharedBytes) noexcept override {
+  bool takeAttributes(const void*, void*, uint64_t sharedBytes,
+                      uint32_t sharedCarveout) noexcept override {
+    carveout = sharedCarveout;
     return sharedBytes <= allowedBytes;
   }
   void visitKernels(const LoadedGraph&, const std::function<bool(const void*)>& isWanted,
@@ -58,6 +60,7 @@ struct FakeDriver final : LoadedDriver {
   bool failsToLoad = false, refusesNodes = false;
   void* captured = reinterpret_cast<void*>(99);
   char changed = 0;
+  uint32_t carveout = 0;
   std::vector<std::string> loaded;
   struct Replaced {
     void* node;
@@ -281,6 +284,15 @@ TEST_CASE("PTX gets other launch bounds, for blocks that keep them") {
   CHECK(program.driver.loaded[0].find(".maxntid 64\n.minnctapersm 4") != std::string::npos);
   program.n = 8; // its own block, of 128 threads
   CHECK_FALSE(program.launch());
+}
+
+TEST_CASE("code of any form gets another carve-out of shared memory") {
+  Program program(fileFor(kPlain, "\"SharedCarveout\": 50, " + kDims));
+  const auto plan = program.launch();
+  REQUIRE(plan);
+  CHECK(plan->function == &program.driver.changed); // the program's own keeps what it set
+  CHECK(program.driver.loaded == std::vector<std::string>{kPlain});
+  CHECK(program.driver.carveout == 50);
 }
 
 TEST_CASE("the options by which a program has PTX compiled are a part of its code") {

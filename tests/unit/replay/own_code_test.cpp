@@ -107,6 +107,34 @@ TEST_CASE("PTX takes levels and options of ptxas") {
   CHECK_THROWS_AS(recordedBuild(code, gpu(), c, {}), Error);
 }
 
+TEST_CASE("PTX runs on newer GPUs, and says where it does not run") {
+  Configuration c = with("ptx");
+  const auto runs = [&](const std::string& named, const std::string& target) {
+    artifact::KernelRecord record = recordOfTriton();
+    std::string text = kPtx;
+    text.replace(text.find("sm_90"), 5, named);
+    record.images = {imageOf("ptx", text + '\0')};
+    device::Description device = gpu();
+    device.target = target;
+    try {
+      recordedBuild(*ownCode(record, {}, c), device, c, {});
+      return true;
+    } catch (const Error& error) {
+      const std::string why = ": it is for " + named + ", and does not run on cuda:0, which is ";
+      CHECK(std::string(error.what()).find(why + target) != std::string::npos);
+      return false;
+    }
+  };
+  CHECK(runs("sm_80", "sm_90"));
+  CHECK(runs("sm_90", "sm_120"));
+  CHECK(runs("sm_90a", "sm_90"));
+  CHECK(runs("sm_100f", "sm_103"));
+  CHECK(runs("sm_80, debug", "sm_90"));
+  CHECK_FALSE(runs("sm_100", "sm_90"));
+  CHECK_FALSE(runs("sm_90a", "sm_100"));
+  CHECK_FALSE(runs("sm_100f", "sm_120"));
+}
+
 TEST_CASE("PTX takes launch bounds") {
   Configuration c = with("ptx");
   c.block = {64, 2, 1};

@@ -175,7 +175,7 @@ public:
 
 private:
   CudaSource sourceOf(const KernelImage& image) const {
-    CudaSource source{driver_, runtime_, image.kernel, image.handle, {}, {}};
+    CudaSource source{driver_, runtime_, image.kernel, image.handle, {}, {}, image.sharedCarveout};
     source.image.resize(image.image.size() + 1);
     std::memcpy(source.image.data(), image.image.data(), image.image.size());
     for (const embed::KernelGlobal& global : image.globals) {

@@ -43,6 +43,12 @@ bool isSame(const LaunchWishes& left, const LaunchWishes& right) {
          left.hasLargeClusters == right.hasLargeClusters;
 }
 
+/// What a variant says counts for it, whatever the program has set.
+void setCarveout(LaunchWishes& wishes, const CudaSource& source) {
+  if (source.sharedCarveout != 0)
+    wishes.sharedCarveout = toCarveout(source.sharedCarveout);
+}
+
 } // namespace
 
 CudaModuleHandle::CudaModuleHandle(const CudaSource& source, const CudaContext& context)
@@ -72,6 +78,7 @@ CudaPlacement::CudaPlacement(const CudaSource& source, const CudaContext& contex
   LaunchWishes wishes;
   if (!source.runtime.askWishes(source.handle, wishes))
     wishes = {};
+  setCarveout(wishes, source);
   maxThreadsPerBlock_ = static_cast<uint64_t>(wishes.maxThreadsPerBlock);
   applyWishes(wishes);
 }
@@ -131,6 +138,7 @@ bool CudaPlacement::refreshWishes() noexcept {
   LaunchWishes wishes;
   if (!source_.runtime.askWishes(source_.handle, wishes))
     return false;
+  setCarveout(wishes, source_);
   const std::lock_guard lock(wishesLock_);
   if (isSame(wishes, wishes_))
     return false;

@@ -34,6 +34,7 @@ struct CudaSource {
   const void* handle = nullptr;
   std::vector<char> image; ///< a zero follows: it may be PTX text
   std::vector<CudaVariable> variables;
+  uint32_t sharedCarveout = 0; ///< as KernelImage
 };
 
 /// A module. The destructor unloads it if its context is still the calling thread's.

@@ -136,6 +136,7 @@ public:
     if (runtime_.attributesOf && !kernel.loadedModule) // which is loaded already
       runtime_.attributesOf(attributes.data(), kernel.handle);
   }
+  uint32_t carveoutOf(const KernelPlace& kernel) noexcept override;
   Capturing capturing(void* stream) noexcept override;
   std::optional<std::vector<embed::DeviceParameter>> parametersOf(const void* function) override;
   std::string architecture() override;
@@ -222,6 +223,26 @@ void* CudaBackend::ownerOf(const void* kernel, const std::string& name,
     return nullptr;
   const RelaxedCapture relaxed(*driver);
   return device::cuda::ownerOf(*driver, kernel, name, modules, libraries);
+}
+
+uint32_t CudaBackend::carveoutOf(const KernelPlace& kernel) noexcept {
+  const Driver* driver = Driver::find();
+  const KeepsLastError keeps = keepLastError();
+  void* function = const_cast<void*>(kernel.handle);
+  if (!driver ||
+      (!kernel.loadedModule &&
+       (!runtime_.lookup.functionOf || runtime_.lookup.functionOf(&function, kernel.handle) != 0)))
+    return 0;
+  int percent = -1;
+  const auto ask = [&](void* handle) {
+    return driver->cuFuncGetAttribute(&percent, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                                      static_cast<CUfunction>(handle)) == CUDA_SUCCESS;
+  };
+  CUfunction ofKernel = nullptr;
+  if (!ask(function) && driver->cuKernelGetFunction &&
+      driver->cuKernelGetFunction(&ofKernel, static_cast<CUkernel>(function)) == CUDA_SUCCESS)
+    ask(ofKernel);
+  return fromCarveout(percent);
 }
 
 std::string CudaBackend::architecture() {
