@@ -245,6 +245,10 @@ class Searches:
         hangs_after = min(float(longest), _LONGEST_TRIAL_LIMIT)
         has_ir = not target.record.code_form
         keeps_code = target.record.code_form == "ptx" and not takes_other_code(target.record)
+        # It is loaded a second time for another one.
+        keeps_carveout = target.record.code_form not in ("", "cpu") and not takes_other_code(
+            target.record
+        )
         return TuneOptions(
             record_database=target.record.path,
             record_id=target.instance.dynamic_hash,
@@ -263,7 +267,7 @@ class Searches:
             fixed_max_registers=0 if keeps_code else None,
             fixed_codegen_opt=3 if keeps_code else None,
             launch_bounds_space="off" if keeps_code else None,
-            fixed_shared_carveout=None if has_ir or takes_other_code(target.record) else 0,
+            fixed_shared_carveout=0 if keeps_carveout else None,
             pass_plugins=self._options.pass_plugins if has_ir else (),
             plugin_passes=self._options.plugin_passes if has_ir else (),
             launch_dim="auto" if target.may_change_launch else "none",
