@@ -4,8 +4,10 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <link.h>
@@ -27,6 +29,9 @@ constexpr const char* kInstrumented = "libmneme_rt.so";
 std::atomic<bool> isAnyReplaced{false};
 /// How many objects had been loaded at the last look, since the program began; 0: none yet.
 std::atomic<unsigned long long> loadsSeen{0};
+/// How long to wait for the look of another thread.
+constexpr std::chrono::milliseconds kRound{1};
+constexpr int kMostRounds = 1000;
 /// Is in this library.
 const char here = 0;
 
@@ -233,8 +238,13 @@ void replaceStaticRuntimesOfLater() noexcept {
     return;
   const int error = errno;
   try {
-    // The caller may be in a callback of the loader's, for which a look waits.
-    if (const std::unique_lock lock(state().mutex, std::try_to_lock); lock)
+    // The caller may be in a callback of the loader's, for which another thread's look waits.
+    std::unique_lock lock(state().mutex, std::try_to_lock);
+    for (int rounds = 0; !lock && rounds < kMostRounds; ++rounds) {
+      std::this_thread::sleep_for(kRound);
+      lock.try_lock();
+    }
+    if (lock)
       lookAtAll(nullptr);
   } catch (...) { // as above
   }

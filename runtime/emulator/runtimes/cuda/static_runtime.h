@@ -9,7 +9,8 @@ namespace mneme::cpu_runtime::cuda {
 /// may have registered it there. Any thread.
 void replaceStaticRuntimes(const void* unit) noexcept;
 
-/// The same for what was loaded later, if anything was. Waits for no other thread's look.
+/// The same for what was loaded later, if anything was. Waits a second at most for the look of
+/// another thread.
 void replaceStaticRuntimesOfLater() noexcept;
 
 /// Whether the function at this address was made to jump; null: whether any was.
