@@ -93,7 +93,7 @@ def program_of(kind: str, name: str, tmp_path_factory: pytest.TempPathFactory) -
 
     Args:
         kind: "nvcc": with the static runtime and no IR; "mneme": with the shared runtime and IR.
-        name: Of its source, without ".cu".
+        name: The source, without ".cu".
         tmp_path_factory: Where nvcc puts it.
     """
     folder = Path("tests") / "apps" / "gpu_record"
