@@ -13,6 +13,7 @@
 #include "runtime/core/base/image_hash.h"
 #include "runtime/core/embed/jit_options.h"
 #include "runtime/core/embed/ptx_limits.h"
+#include "runtime/core/embed/ptx_member.h"
 
 namespace mneme::replay {
 namespace {
@@ -137,6 +138,13 @@ nlohmann::json assemble(std::vector<std::byte>& image, const artifact::KernelRec
           {"assembler", assembler->version().name}};
 }
 
+/// Whether it asks for what only PTX takes.
+bool asksForPtx(const Configuration& configuration) {
+  return configuration.maxRegisters != 0 || configuration.setLaunchBounds ||
+         configuration.codegenOpt != Configuration().codegenOpt ||
+         !configuration.assemblerOptions.empty();
+}
+
 /// What of a configuration PTX can say itself. \throws Error{InvalidArgument} for bounds that the
 /// block does not keep
 embed::PtxLimits limitsOf(const Configuration& configuration) {
@@ -208,9 +216,14 @@ std::string architectureOn(const std::string& target, const std::string& recorde
   return hasFeatures ? recorded : target;
 }
 
-compile::Result recordedBuild(const OwnCode& code, const device::Description& device,
+compile::Result recordedBuild(OwnCode code, const device::Description& device,
                               const Configuration& configuration, const Options& options) {
   checkRunsOn(code.record, device);
+  if (code.record.codeForm == "fatbin" && asksForPtx(configuration))
+    if (auto ptx = embed::ptxFor(code.image, device.target)) {
+      code.record.codeForm = "ptx";
+      code.image = *std::move(ptx);
+    }
   if (const std::string wanted = wantedCode(code.record, configuration, options); !wanted.empty())
     requireIr(code.record, wanted);
   compile::Result result;

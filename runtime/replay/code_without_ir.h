@@ -41,11 +41,11 @@ std::optional<OwnCode> ownCode(const artifact::KernelRecord& record,
                                const std::vector<std::vector<std::byte>>& modules,
                                const Configuration& configuration);
 
-/// Returns such code in the form of a build. PTX takes limits of registers and, by ptxas, its
-/// options and levels.
+/// Returns such code in the form of a build. PTX takes limits and, by ptxas, its options and
+/// levels; so does the PTX of a fat binary, in place of its machine code.
 /// \throws Error{Unsupported} if the configuration asks for other code, or the device does not run
 ///         it; Error{BackendUnavailable} without ptxas
-compile::Result recordedBuild(const OwnCode& code, const device::Description& device,
+compile::Result recordedBuild(OwnCode code, const device::Description& device,
                               const Configuration& configuration, const Options& options);
 
 /// Returns the architecture to compile for on a GPU: with the features of the recorded one if it

@@ -61,7 +61,7 @@ std::vector<std::byte> RecordedCode::assembled(const std::string& target,
   artifact::KernelRecord record = record_;
   record.readImages(path_.parent_path());
   const std::optional<OwnCode> own = ownCode(record, modules_, configuration);
-  if (!own || own->record.codeForm != "ptx")
+  if (!own || (own->record.codeForm != "ptx" && own->record.codeForm != "fatbin"))
     throw Error(ErrorCode::Unsupported,
                 "kernel '" + record_.demangledName + "' was recorded without PTX");
   device::Description gpu;

@@ -123,7 +123,7 @@ def test_ptx_takes_limits_and_what_ptxas_takes(recorded: tuple[str, Path, Path])
     form, _, recording = recorded
     record, record_id = next(support.launches(recording))
     done = support.replay(record, record_id, "--max-registers", "32")
-    if form == "ptx":
+    if form != "cubin":  # nvcc leaves PTX in a fat binary, too
         assert done.result["result_class"] == "exact", done.stderr
         assert 0 < done.result["reg_usage"] <= 32
         bounds = ("-slb", "--max-threads", "128", "--min-blocks-per-sm", "4")

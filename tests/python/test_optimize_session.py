@@ -75,6 +75,7 @@ def bare(form: str, *, is_cooperative: bool = False, **more: Any) -> Target:
         kernel_name="k",
         demangled_name="k",
         code_form=form,
+        llvm_files=["none"],
         producer="",
         is_unoptimized=False,
         name=named,

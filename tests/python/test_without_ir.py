@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from mneme.deploy import DeployOptions, plan_deployment, write_deployment
 from mneme.deploy.tuned_file import read_tuned_file
 from mneme.errors import InvalidArgument, Unsupported
 from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration
+from mneme.optimize.bare_code import takes_other_code
 from mneme.recording.configured import configured
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.search.launch_shapes import static_max_threads
@@ -239,6 +241,31 @@ def test_launch_bounds_of_ptx_are_deployed_as_they_were_measured(tmp_path: Path)
     (tmp_path / "best.json").write_text(json.dumps(best(facts=told, config=chosen)))
     (one,) = plan_deployment([tmp_path], DeployOptions(use_launch=True)).deployed
     assert "TunedMaxThreads" not in one.variant.to_json()
+
+
+@needs_native
+@pytest.mark.skipif(not PTXAS.with_name("fatbinary").is_file(), reason="no fatbinary of CUDA's")
+def test_fat_binaries_take_what_their_ptx_takes(tmp_path: Path) -> None:
+    record = _record(tmp_path, "fatbin")
+    code = Path(record.llvm_files[0])
+    (tmp_path / "k.ptx").write_text(PTX)
+    made = [f"--create={code}", f"--image3=kind=ptx,sm=90,file={tmp_path / 'k.ptx'}"]
+    subprocess.run([PTXAS.with_name("fatbinary"), "-64", *made], check=True, timeout=60)
+    _configured(record, max_registers=32, set_launch_bounds=True)
+    options, told = with_code_as_it_is(TuneOptions(), record)
+    assert options.max_registers_range == "32:128:32"
+    assert "are searched: the code is a fat binary without IR, so pipelines and constants" in told
+    assert takes_other_code(record)
+    bounds = {"set_launch_bounds": True, "max_threads": 64, "max_registers": 24}
+    changed = json.dumps(ExperimentConfiguration(**bounds).to_dict())
+    data = json.loads(record.path.read_text())
+    record.path.write_text(json.dumps({**data, "KernelName": "_Z4walki"}))
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    text = _native.RecordedCode(record.path).assembled("sm_90", changed)
+    assert b"\n.maxnreg 24\n.maxntid 64" in text
+    with pytest.raises(Unsupported, match="its code is a fat binary"):
+        _native.RecordedCode(record.path).assembled("sm_80", changed)
 
 
 @needs_native

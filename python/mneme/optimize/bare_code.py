@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from mneme.errors import MnemeError
 from mneme.kernel_names import qualified_name
 from mneme.recording.launch_facts import leaves_changes
-from mneme.recording.without_ir import COMPILERS_TEXTS, form_text
+from mneme.recording.without_ir import COMPILERS_TEXTS, form_of_knobs, form_text
 from mneme.search.recorded_code import why_launch_stays
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def takes_other_code(record: RecordedExecution) -> bool:
 
     Other code would have device variables, textures and samplers of its own.
     """
-    if record.code_form != "ptx":
+    if form_of_knobs(record) != "ptx":
         return False
     from mneme import _native  # noqa: PLC0415 - loads native code
 
@@ -102,7 +102,7 @@ def told_of_bare_code(targets: Iterable[Target]) -> list[str]:
 
 
 def _form(record: RecordedExecution) -> str:
-    has_variables = record.code_form == "ptx" and not takes_other_code(record)
+    has_variables = form_of_knobs(record) == "ptx" and not takes_other_code(record)
     return f"{form_text(record.code_form)} without IR" + (
         ", with device variables that other code would have of its own" if has_variables else ""
     )

@@ -16,6 +16,7 @@ from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.job_time import time_for_search
 from mneme.optimize.bare_code import takes_other_code, why_nothing_to_search
 from mneme.optimize.result import NO_TIME, KernelResult, Ratio
+from mneme.recording.without_ir import form_of_knobs
 from mneme.session.all_launches import directory_name
 from mneme.session.final_round import Gain
 from mneme.session.near import Near
@@ -244,7 +245,7 @@ class Searches:
         longest = math.ceil(max(_PART_OF_A_TRIAL * seconds, launches, _SHORTEST_TRIAL_LIMIT))
         hangs_after = min(float(longest), _LONGEST_TRIAL_LIMIT)
         has_ir = not target.record.code_form
-        keeps_code = target.record.code_form == "ptx" and not takes_other_code(target.record)
+        keeps_code = form_of_knobs(target.record) == "ptx" and not takes_other_code(target.record)
         # It is loaded a second time for another one.
         keeps_carveout = target.record.code_form not in ("", "cpu") and not takes_other_code(
             target.record

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mneme.arguments import argument_paths, known_paths
 from mneme.code_texts import OWN_CODE
 from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration
+from mneme.recording.without_ir import form_of_knobs
 
 if TYPE_CHECKING:
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
@@ -71,7 +72,7 @@ def _refuse_other_code(record: RecordedExecution, config: ExperimentConfiguratio
         Unsupported: If it does, naming its fields.
     """
     usual = ExperimentConfiguration()
-    possible = _NOT_CODE | _OF_PTX if record.code_form == "ptx" else _NOT_CODE
+    possible = _NOT_CODE | _OF_PTX if form_of_knobs(record) == "ptx" else _NOT_CODE
     if config.llvm in OWN_CODE:
         possible |= {"llvm"}
     changed = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mneme.errors import InvalidArgument
 from mneme.knobs import CODE_NUMBERS
-from mneme.recording.without_ir import form_text, refusal
+from mneme.recording.without_ir import form_of_knobs, form_text, refusal
 from mneme.search.pass_choices import LEVELS
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _form_searched(options: TuneOptions, record: RecordedExecution) -> str:
             "code as the program ran it has nothing to search; mneme compare --variant "
             "own='--llvm recorded' measures it beside other code"
         )
-    return "ptx" if "ptx" in llvms and record.images else record.code_form
+    return "ptx" if "ptx" in llvms and record.images else form_of_knobs(record)
 
 
 def _refuse_other_code(options: TuneOptions, record: RecordedExecution, form: str) -> None:
@@ -144,7 +144,7 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
     if record.producer:
         return replace(options, **unchanged), (f"only {searched} are searched; {_DEPLOYED}")
     return replace(options, **unchanged), (
-        f"only {searched} are searched: the code is {form_text(form)} without IR, "
+        f"only {searched} are searched: the code is {form_text(record.code_form)} without IR, "
         f"so pipelines{' and constants' if is_ptx else ', constants and launch bounds'} stay as "
         "they are; 'mneme deploy --launch' writes what was found for production runs"
     )

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "runtime/core/base/elf_file.h"
+#include "runtime/core/embed/ptx_member.h"
 
 namespace mneme::embed {
 namespace {
@@ -37,16 +38,23 @@ bool isBetter(const FatMember& one, const FatMember& other) {
   return rank(one) > rank(other);
 }
 
-const FatMember& choose(const std::vector<FatMember>& members, std::string_view architecture) {
+/// Null if none of these forms runs there.
+const FatMember* best(const std::vector<FatMember>& members, std::string_view architecture,
+                      bool isPtxOnly) {
   const std::optional<unsigned> wanted = numberIn(architecture);
-  const FatMember* best = nullptr;
+  const FatMember* found = nullptr;
   for (const FatMember& member : members) {
-    const bool isCode = member.form == CodeForm::Cubin || member.form == CodeForm::Ptx;
-    if (isCode && (!wanted || member.runsOn(*wanted)) && (!best || isBetter(member, *best)))
-      best = &member;
+    const bool isCode =
+        member.form == CodeForm::Ptx || (member.form == CodeForm::Cubin && !isPtxOnly);
+    if (isCode && (!wanted || member.runsOn(*wanted)) && (!found || isBetter(member, *found)))
+      found = &member;
   }
-  if (best)
-    return *best;
+  return found;
+}
+
+const FatMember& choose(const std::vector<FatMember>& members, std::string_view architecture) {
+  if (const FatMember* chosen = best(members, architecture, /*isPtxOnly=*/false))
+    return *chosen;
   const std::string gpu(architecture.empty() ? "any GPU" : architecture);
   throw Error(ErrorCode::Unsupported, "the fat binary has neither machine code nor PTX for " + gpu +
                                           ", but " + namesOf(members));
@@ -85,17 +93,33 @@ const DeviceKernel* DeviceCode::find(std::string_view kernel) const noexcept {
   return found == kernels.end() ? nullptr : &*found;
 }
 
-std::vector<std::byte> memberFor(Bytes image, std::string_view architecture, uint64_t mostBytes) {
-  if (!isFatBinary(image))
-    return {image.begin(), image.end()};
-  const std::vector<FatMember> members = fatBinaryMembers(image);
-  const FatMember& chosen = choose(members, architecture);
+namespace {
+
+std::vector<std::byte> contentOf(const FatMember& chosen, uint64_t mostBytes) {
   const uint64_t sizeBytes = chosen.isCompressed ? chosen.rawBytes : chosen.stored.size();
   if (sizeBytes > mostBytes)
     throw Error(ErrorCode::Unsupported, "the code for " + chosen.target() + " has " +
                                             std::to_string(sizeBytes >> 20) + " MiB, more than " +
                                             std::to_string(mostBytes >> 20) + " MiB");
   return chosen.content();
+}
+
+} // namespace
+
+std::vector<std::byte> memberFor(Bytes image, std::string_view architecture, uint64_t mostBytes) {
+  if (!isFatBinary(image))
+    return {image.begin(), image.end()};
+  const std::vector<FatMember> members = fatBinaryMembers(image);
+  return contentOf(choose(members, architecture), mostBytes);
+}
+
+std::optional<std::vector<std::byte>> ptxFor(Bytes image, std::string_view architecture) {
+  constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+  if (!isFatBinary(image))
+    return std::nullopt;
+  const std::vector<FatMember> members = fatBinaryMembers(image);
+  const FatMember* chosen = best(members, architecture, /*isPtxOnly=*/true);
+  return chosen ? std::optional(contentOf(*chosen, kMostBytes)) : std::nullopt;
 }
 
 DeviceCode readDeviceCode(Bytes image, std::string_view architecture) {

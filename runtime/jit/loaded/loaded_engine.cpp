@@ -16,6 +16,7 @@
 #include "runtime/core/embed/code_image.h"
 #include "runtime/core/embed/containers.h"
 #include "runtime/core/embed/ptx_limits.h"
+#include "runtime/core/embed/ptx_member.h"
 #include "runtime/core/loaded/image_places.h"
 #include "runtime/jit/tuned/launch_line.h"
 
@@ -28,7 +29,6 @@ bool isWhole(const tuned::Variant& variant, const std::vector<KernelArg>& args) 
   return std::ranges::equal(variant.match.argSizes, args, {}, {}, &KernelArg::sizeBytes);
 }
 
-/// The limits that the variant gives PTX.
 embed::PtxLimits limitsOf(const tuned::Variant& variant) {
   embed::PtxLimits limits{.registers = variant.maxRegisters};
   if (variant.tunedMaxThreads > 0) {
@@ -70,6 +70,14 @@ bool hasHandles(const std::vector<std::byte>& ptx) {
   const std::string_view text(reinterpret_cast<const char*>(ptx.data()), ptx.size());
   return std::ranges::any_of(std::array{".texref", ".samplerref", ".surfref"},
                              [&](const char* word) { return text.find(word) != text.npos; });
+}
+
+/// The PTX of a program's code. \throws Error{Unsupported} if it has none that may be changed
+std::vector<std::byte> ptxIn(const std::vector<std::byte>& image, const std::string& target) {
+  std::vector<std::byte> ptx = embed::ptxFor(image, target).value_or(image);
+  if (embed::formOf(ptx) != "ptx" || hasHandles(ptx))
+    throw Error(ErrorCode::Unsupported, "its code takes no limit of registers or threads");
+  return ptx;
 }
 
 } // namespace
@@ -434,8 +442,6 @@ void* LoadedEngine::makeChanged(const Kernel& kernel, const tuned::Variant& vari
   const std::string& name = kernel.blob.kernel;
   try {
     const embed::PtxLimits limits = limitsOf(variant);
-    if (!variant.cubin && limits.isAny() && kernel.blob.imageForm != "ptx")
-      throw Error(ErrorCode::Unsupported, "its code takes no limit of registers or threads");
     if (kernel.hasVariables)
       throw Error(ErrorCode::Unsupported,
                   "its code has device variables, of which other code would have its own");
@@ -443,7 +449,7 @@ void* LoadedEngine::makeChanged(const Kernel& kernel, const tuned::Variant& vari
       checkCode(kernel, variant);
     std::vector<std::byte> code = variant.cubin ? *variant.cubin : *kernel.blob.image;
     if (!variant.cubin && limits.isAny())
-      code = embed::withLimits(code, name, limits);
+      code = embed::withLimits(ptxIn(code, driver_.target(driver_.currentDevice())), name, limits);
     code.push_back(std::byte{0});
     return driver_.load(code, name);
   } catch (const std::exception& error) {

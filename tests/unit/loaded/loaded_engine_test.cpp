@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -284,6 +285,22 @@ TEST_CASE("PTX gets other launch bounds, for blocks that keep them") {
   CHECK(program.driver.loaded[0].find(".maxntid 64\n.minnctapersm 4") != std::string::npos);
   program.n = 8; // its own block, of 128 threads
   CHECK_FALSE(program.launch());
+}
+
+TEST_CASE("PTX of a fat binary is changed, where there is some") {
+  const auto fat = [](const std::string& member) {
+    const auto bytes =
+        embed::withMember({}, std::as_bytes(std::span(member.data(), member.size())), 80);
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  const std::string how = R"("TunedMaxThreads": 64, )" + kDims, image = fat(kPlain);
+  Program program(fileFor(image, how), image);
+  const auto plan = program.launch();
+  REQUIRE(plan);
+  CHECK(plan->function == &program.driver.changed);
+  REQUIRE(program.driver.loaded.size() == 1);
+  CHECK(program.driver.loaded[0].find(kHead + ".visible .entry k(") == 0);
+  CHECK(program.driver.loaded[0].find("\n.maxntid 64") != std::string::npos);
 }
 
 TEST_CASE("code of any form gets another carve-out of shared memory") {

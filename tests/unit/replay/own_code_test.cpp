@@ -6,6 +6,7 @@
 
 #include "runtime/compiler/assembler/tools.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/embed/containers.h"
 #include "runtime/core/embed/device_code.h"
 #include "runtime/replay/code_without_ir.h"
 #include "runtime/replay/recorded_code.h"
@@ -105,6 +106,25 @@ TEST_CASE("PTX takes levels and options of ptxas") {
   CHECK(statistics["obj_size"].get<size_t>() == built.image.size());
   c.assemblerOptions = "--maxrregcount=3";
   CHECK_THROWS_AS(recordedBuild(code, gpu(), c, {}), Error);
+}
+
+TEST_CASE("a fat binary takes what its PTX takes, and runs as it is otherwise") {
+  artifact::KernelRecord record = recordOfTriton();
+  record.images.clear();
+  record.codeForm = "fatbin";
+  Configuration c;
+  c.block = {64, 1, 1};
+  const auto fat = embed::withMember({}, bytesOf(kPtx), 80);
+  CHECK(recordedBuild({record, fat}, gpu(), c, {}).image == fat);
+  c.setLaunchBounds = true;
+  const auto image = recordedBuild({record, fat}, gpu(), c, {}).image;
+  const std::string text(reinterpret_cast<const char*>(image.data()), image.size());
+  CHECK(text.starts_with(".version 8.0"));
+  CHECK(text.find("\n.maxntid 64") != std::string::npos);
+  const auto newer = embed::withMember({}, bytesOf(kPtx), 100);
+  CHECK_THROWS_WITH_AS(recordedBuild({record, newer}, gpu(), c, {}),
+                       doctest::Contains("(its code is a fat binary): it can be replayed with"),
+                       Error);
 }
 
 TEST_CASE("PTX runs on newer GPUs, and says where it does not run") {
