@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,10 +17,10 @@ from mneme.compare.occupancy import residency
 from mneme.deploy.tuned_file import TunedKernel, write_tuned_file
 from mneme.deploy.tuned_kernels import make_variant
 from mneme.deploy.tuned_variant import Match
-from mneme.errors import InvalidArgument, NotFound
+from mneme.errors import InvalidArgument, NotFound, Unsupported
 from mneme.install.paths import library
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.recording.launch_facts import launch_facts
+from mneme.recording.launch_facts import launch_facts, static_hash_text
 from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 from mneme.why import way_of
 from mneme.why.accesses import accesses_in, label_of
@@ -244,6 +245,22 @@ def test_a_tuned_file_for_other_kernels_is_refused(tmp_path: Path) -> None:
     write_tuned_file(file, {"_Z5otherv": TunedKernel(variants=(make_variant(config, Match()),))})
     with pytest.raises(NotFound, match="has no variant for 'walk"):
         way_of(str(file), *launch())
+
+
+def test_machine_code_of_a_tuned_file_is_not_taken_for_a_configuration(tmp_path: Path) -> None:
+    record, instance = launch()
+    config = ExperimentConfiguration(specialize=True, passes="default<O1>")
+    variant = make_variant(config, Match(arch="sm_90"), ("0",))
+    variant = replace(
+        variant,
+        code_form="cubin",
+        cubin=b"\x7fELF",
+        static_hash=static_hash_text(record.static_hash),
+    )
+    file = tmp_path / "tuned.json"
+    write_tuned_file(file, {record.kernel_name: TunedKernel(variants=(variant,))})
+    with pytest.raises(Unsupported, match="has machine code for 'walk.*name the results directory"):
+        way_of(str(file), record, instance)
 
 
 @needs_native

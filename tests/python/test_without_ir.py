@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from deploy_samples import OTHER_BLOCK, OTHER_GRID, best, config, facts
 from mneme.code_texts import compiler_text
 from mneme.deploy import DeployOptions, plan_deployment, write_deployment
 from mneme.deploy.tuned_file import read_tuned_file
+from mneme.deploy.tuned_kernels import make_variant
+from mneme.deploy.tuned_variant import Match, TunedVariant
 from mneme.errors import InvalidArgument, Unsupported
 from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration
 from mneme.optimize.bare_code import takes_other_code
@@ -312,6 +315,20 @@ def test_results_of_triton_are_deployed_if_they_say_what_the_program_loads(tmp_p
     assert "of an earlier release: tune it again" in why_not(producer="Triton 3.5.0")
     told = why_not(producer="Triton 3.5.0", image_form="cubin")
     assert told.startswith("what was found is not deployed: ")
+
+
+def test_code_of_a_file_says_what_it_was_made_of() -> None:
+    for llvm, form, pipeline in (
+        ("", "cubin", "default<O1>"),
+        ("ptx", "cubin", None),
+        ("", "ptx", None),
+    ):
+        found = ExperimentConfiguration(passes="default<O1>", llvm=llvm)
+        variant = make_variant(found, Match(arch="sm_90"))
+        variant = replace(variant, code_form=form, cubin=b"\x7fELF")
+        told = variant.to_json()
+        assert (told.get("Pipeline"), told.get("Llvm", "")) == (pipeline, llvm)
+        assert TunedVariant.from_json(told).to_json() == told
 
 
 def test_constants_of_code_of_a_file_are_guarded() -> None:

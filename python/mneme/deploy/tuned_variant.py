@@ -346,6 +346,11 @@ class TunedVariant(FixedCodeKnobs):
         return bool(self.code_hash) and self.code_hash == code_hash
 
     @property
+    def _is_of_ir(self) -> bool:
+        """Whether LLVM made the code of the file; otherwise ptxas made it of recorded PTX."""
+        return bool(self.cubin) and self.code_form not in _OF_PTX and self.llvm != "ptx"
+
+    @property
     def fixes_every_scalar(self) -> bool:
         """Whether every scalar argument in `match` becomes a constant."""
         if not self.specialize_args or self.specialized_args is None:
@@ -385,8 +390,9 @@ class TunedVariant(FixedCodeKnobs):
                 # Without a number, the code keeps the bounds that it says.
                 "TunedMaxThreads": self.tuned_max_threads if has_bounds else None,
                 "MinBlocksPerSM": self.min_blocks_per_sm if has_bounds else None,
-                "Pipeline": self.pipeline if self.cubin and self.code_form not in _OF_PTX else None,
+                "Pipeline": self.pipeline if self._is_of_ir else None,
                 "CodeGenOptLevel": self.codegen_opt_level if self.cubin else None,
+                "Llvm": self.llvm or None,
                 "LlvmOptions": self.llvm_options or None,
                 "AssemblerOptions": self.assembler_options or None,
                 "Processor": self.processor or None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mneme.deploy.tuned_file import read_tuned_file
 from mneme.deploy.tuned_variant import FLAT_KEYS
 from mneme.deploy.tuning_results import find_results, read_result
-from mneme.errors import InvalidArgument, NotFound
+from mneme.errors import InvalidArgument, NotFound, Unsupported
 from mneme.files.existing import existing
 from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 from mneme.mneme_types import ConfigurationChanges
@@ -53,6 +53,7 @@ def way_of(word: str, record: RecordedExecution, instance: KernelInstance) -> Wa
     Raises:
         InvalidArgument: If LLVM does not take it for a pipeline and there is no such file.
         NotFound: If files hold nothing about this kernel.
+        Unsupported: If a tuned-kernels file has machine code in place of a configuration.
         ArtifactCorrupt: If a file is damaged.
     """
     if word == RECORDED:
@@ -133,6 +134,11 @@ def _of_tuned_file(
         if (one.match.grid, one.match.block) == (instance.grid_dim, instance.block_dim)
     ]
     chosen = max(fitting or variants, key=lambda one: one.weight)
+    if chosen.code_form:
+        raise Unsupported(
+            f"'{path}' has machine code for '{record.demangled_name}', and not all of its "
+            "configuration; name the results directory of its tuning"
+        )
     return _configuration_of(chosen, record, instance)
 
 
