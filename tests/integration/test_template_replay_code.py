@@ -172,6 +172,34 @@ def test_ptxas_assembles_for_the_features_that_code_needs(ptx: str, tmp_path: Pa
         _files(record, target="cpu")
 
 
+def test_ptxas_makes_the_code_where_its_options_are_asked_for(ptx: str, tmp_path: Path) -> None:
+    record = _recorded(tmp_path, "ptx", ptx.encode())
+    by_driver, by_ptxas = _files(record), _files(record, codegen_opt=1)
+    command = "\n    ptxas --options-file ptxas.rsp code.ptx -o kernel.cubin\n    g++ "
+    for files, image, compiler in (
+        (by_driver, "code.ptx", "\nThe driver compiles `code.ptx`"),
+        (by_ptxas, "kernel.cubin", "\nptxas compiles `code.ptx`"),
+    ):
+        text = files["README.md"].decode()
+        assert f'#define IMAGE "{image}"'.encode() in files["main.cpp"]
+        assert compiler in text
+        assert (command in text) == (files is by_ptxas)
+    with pytest.raises(InvalidArgument, match="needs --max-threads"):
+        _files(record, min_blocks_per_sm=2)
+
+
+def test_options_that_ptxas_does_not_have_are_named(ptx: str, tmp_path: Path) -> None:
+    code = "// options of the driver's compiler: 0=24 11=1 14=1\n" + ptx
+    record = _recorded(tmp_path, "ptx", code.encode())
+    files = _files(record)
+    assert files["ptxas.rsp"] == b"-arch=sm_90 -O3 --maxrregcount=24\n"
+    assert b"`CUjit_option`: `11=1 14=1`.\n" in files["README.md"]
+    assert b"CUjit_option" not in _files(_recorded(tmp_path, "ptx", ptx.encode()))["README.md"]
+    record = _recorded(tmp_path, "ptx", code.encode())
+    with pytest.raises(Unsupported, match=r"option \(11 of CUjit_option\) that ptxas does not"):
+        _files(record, codegen_opt=1)
+
+
 @pytest.mark.parametrize("form", ["cubin", "fatbin"])
 def test_machine_code_and_fat_binaries_stay_as_they_are(form: str, tmp_path: Path) -> None:
     record = _recorded(tmp_path, form, b"\x7fELF machine code")
@@ -194,7 +222,7 @@ def test_machine_code_and_fat_binaries_stay_as_they_are(form: str, tmp_path: Pat
     [
         ({}, {"passes": "default<O1>"}, Unsupported, "without IR .* which --passes needs"),
         ({}, {"specialize": True}, Unsupported, "which --specialize needs"),
-        ({}, {"llvm": "ptx"}, Unsupported, "was recorded without PTX"),
+        ({}, {"llvm": "ptx"}, Unsupported, "without PTX: its code is a cubin; leave --llvm out"),
         ({"Textures": [{}]}, {}, Unsupported, "reads textures, which the reproducer"),
         ({"DeviceHeap": {"x": 1}}, {}, Unsupported, "uses the device's heap"),
     ],

@@ -116,6 +116,7 @@ def additions(text: str) -> dict[str, Any]:
             "code_text": "PTX",
             "is_ptx": True,
             "by_ptxas": False,
+            "beyond_ptxas": "",
             "jit": [(7, 1)],
             "grid": "1, 1, 1",
             "block": "1, 1, 1",

@@ -38,7 +38,7 @@ _OF_PTX: Final = (
 )
 # As runtime/core/embed/jit_options.cpp writes it.
 _JIT_LINE: Final = re.compile(rb"// options of the driver's compiler:((?: \d+=\d+)+)\n")
-_JIT_REGISTERS, _JIT_LEVEL = 0, 7
+_JIT_REGISTERS, _JIT_LEVEL, _JIT_TARGET = 0, 7, 9
 _PTX_TARGET: Final = re.compile(rb"^\.target (sm_\d+[a-z]?)", re.MULTILINE)
 _USUAL_LEVEL = 3
 
@@ -59,6 +59,8 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     changed = [one for one in _OF_PTX if options[one] != _usual(request, one)]
     if form != "ptx" and changed:
         raise refusal(record.told_name, form, f"--{changed[0].replace('_', '-')}")
+    if options["min_blocks_per_sm"] and not options["max_threads"]:
+        raise InvalidArgument("--min-blocks-per-sm needs --max-threads")
     code = read_bytes(path)
     if form == "ptx":
         code = _with_limits(record, recording, options).rstrip(b"\0")
@@ -68,16 +70,19 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     for region in regions:
         region["is_in_image"] = region["kind"] == "global" and region["name"] in variables
     jit = _jit_options(code) if form == "ptx" else []
+    by_ptxas = bool(options["assembler_options"]) or options["codegen_opt"] != _USUAL_LEVEL
+    beyond_ptxas = _beyond_ptxas(record, jit, is_refused=by_ptxas)
     name = f"code.{form}"
     replay = {
         **launch_context(before, recording, int(options["shared_carveout"])),
         "form": form,
         "code": name,
-        "image": name,
+        "image": "kernel.cubin" if by_ptxas else name,
         "code_text": _TEXTS[form]
         + (", with other limits" if {"max_threads", "max_registers"} & set(changed) else ""),
         "is_ptx": form == "ptx",
-        "by_ptxas": bool(options["assembler_options"]) or options["codegen_opt"] != _USUAL_LEVEL,
+        "by_ptxas": by_ptxas,
+        "beyond_ptxas": beyond_ptxas,
         "jit": jit,
         "target": _target(options, recording, code if form == "ptx" else b""),
         "regions": regions,
@@ -104,11 +109,16 @@ def _chosen_code(record: RecordedExecution, llvm: str) -> tuple[str, str]:
         form, path = record.code_form, record.llvm_files[0]
     else:
         wanted = [one for one in record.images if (one == "ptx") == (llvm == "ptx")]
+        if not wanted and record.code_form:
+            raise Unsupported(
+                f"kernel '{record.told_name}' was recorded without PTX: its code is "
+                f"{form_text(record.code_form)}; leave --llvm out"
+            )
         if not wanted:
             what = "PTX" if llvm == "ptx" else "the code that its program ran"
             raise Unsupported(
                 f"kernel '{record.told_name}' was recorded without {what}; template replay takes "
-                "kernels with IR"
+                "its IR, without --llvm"
             )
         form, path = wanted[0], record.images[wanted[0]]
     if form not in _TEXTS:
@@ -154,6 +164,24 @@ def _jit_options(code: bytes) -> list[tuple[int, int]]:
     ]
 
 
+def _beyond_ptxas(
+    record: RecordedExecution, jit: list[tuple[int, int]], *, is_refused: bool
+) -> str:
+    """Return the program's options for its driver that ptxas does not have: "11=1 14=1".
+
+    Raises:
+        Unsupported: If there are some and ptxas is to make the code, as for replays.
+    """
+    known = (_JIT_REGISTERS, _JIT_LEVEL, _JIT_TARGET)
+    others = [f"{number}={value}" for number, value in jit if number not in known]
+    if others and is_refused:
+        raise Unsupported(
+            f"kernel '{record.told_name}': the program gives the driver's compiler an option "
+            f"({others[0].partition('=')[0]} of CUjit_option) that ptxas does not take"
+        )
+    return " ".join(others)
+
+
 def _target(options: Mapping[str, Any], recording: Mapping[str, Any], ptx: bytes) -> str:
     """Return the architecture; that of PTX has its features if it is the recorded one."""
     name = str(options["target"]) or str(recording["arch"])
@@ -172,6 +200,6 @@ def _ptxas_options(options: Mapping[str, Any], target: str, jit: Mapping[int, in
     if level == _USUAL_LEVEL:
         level = jit.get(_JIT_LEVEL, level)
     words = [f"-arch={target}", f"-O{level}"]
-    if limit := jit.get(_JIT_REGISTERS):
+    if (limit := jit.get(_JIT_REGISTERS)) and not options["max_registers"]:
         words.append(f"--maxrregcount={limit}")
     return " ".join([*words, *options_of_ptxas(str(options["assembler_options"]))]) + "\n"
