@@ -1,6 +1,7 @@
 // A libcuda.so.1 that knows one kernel, `link` of examples/linked_list: memory is where it is asked
 // for, and the kernel runs here. LINK_DRIVER_WRONG=1 makes it leave something else. With
 // LINK_DRIVER_HEAD=1 the image has the variable `head`, elsewhere than it was recorded.
+// LINK_DRIVER_STACK=65536 makes the launch fail with smaller stacks.
 // LINK_DRIVER_OPTIONS="0=24 7=1 " are the options that PTX has to be compiled by.
 #include <cstdint>
 #include <cstdlib>
@@ -18,6 +19,7 @@ struct Node {
 
 constexpr uint64_t kHeadAt = 0x7e0000000200;
 Node* head = nullptr;
+size_t limits[5] = {1024, 1 << 20, 8 << 20, 2, 2048};
 bool isTold(const char* name) { return std::getenv(name) != nullptr; }
 
 } // namespace
@@ -30,6 +32,8 @@ int cuDeviceGet(int* device, int) { return *device = 0, 0; }
 int cuDeviceGetName(char* name, int size, int) { return std::strncpy(name, "Fake GPU", size), 0; }
 int cuDevicePrimaryCtxRetain(void** context, int) { return *context = context, 0; }
 int cuCtxSetCurrent(void*) { return 0; }
+int cuCtxGetLimit(size_t* value, int number) { return *value = limits[number], 0; }
+int cuCtxSetLimit(int number, size_t value) { return limits[number] = value, 0; }
 int cuGetErrorString(int, const char** text) { return *text = "a fake error", 0; }
 int cuMemGetAllocationGranularity(size_t* bytes, const void*, int) { return *bytes = 2 << 20, 0; }
 int cuMemAddressReserve(uint64_t* granted, size_t bytes, size_t, uint64_t wanted,
@@ -79,6 +83,8 @@ int cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, void*, const char* na
 }
 int cuFuncSetAttribute(void*, int, int) { return 0; }
 int cuLaunchKernelEx(const void* config, void*, void** arguments, void**) {
+  if (const char* stack = std::getenv("LINK_DRIVER_STACK"); stack && limits[0] < std::stoul(stack))
+    return 719;
   unsigned dims[6];
   std::memcpy(dims, config, sizeof dims);
   Node* nodes;

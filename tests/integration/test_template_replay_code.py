@@ -42,6 +42,14 @@ def _recorded(folder: Path, form: str, code: bytes, **fields: Any) -> Path:
     return folder / RECORD.name
 
 
+def _with(record: Path, **facts: Any) -> None:
+    """Write facts about the launch into its record."""
+    content = json.loads(record.read_text())
+    content["instances"][RECORD_ID].update(facts)
+    content["Options"] = {**content.get("Options", {}), "unrecorded_reads": ["clocks"]}
+    record.write_text(json.dumps(content))
+
+
 @pytest.fixture(scope="module")
 def ptx() -> str:
     """The kernel's PTX, with its variable in it."""
@@ -70,6 +78,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, ptx: str) -> Path:
     """A folder with the reproducer of PTX, built without CMake and without mneme."""
     folder = tmp_path_factory.mktemp("replay")
     record = _recorded(folder / "db", "ptx", (OPTIONS + ptx + "\0").encode())
+    _with(record, Limits={"Stack": 65536}, Multiprocessors={"Used": 32, "Of": 132})
     made = mneme("scaffold", "replay", "--out", folder / "out", "-rdb", record)
     assert made.returncode == 0, made.stderr
     built = run_command(
@@ -87,6 +96,17 @@ def _reproduce(program: Path, driver: Path, *words: str | Path, **environment: s
 
 
 HERE = {"LINK_DRIVER_HEAD": "1", "LINK_DRIVER_OPTIONS": "0=24 7=1 "}
+
+
+def test_limits_of_the_context_are_raised_and_the_rest_is_told(program: Path, driver: Path) -> None:
+    assert "kLimits[] = {{0, 65536}, {0, 0}}" in (program / "launch.h").read_text()
+    assert _reproduce(program, driver, LINK_DRIVER_STACK="65536", **HERE).returncode == 0
+    done = _reproduce(program, driver, LINK_DRIVER_STACK="65537", **HERE)
+    assert (done.returncode, done.stderr) == (2, "launching the kernel: a fake error (719)\n")
+    text = (program / "README.md").read_text()
+    assert "everything that the kernel uses: clocks. Memory may differ" in text
+    assert "The recorded launch used 32 of 132 multiprocessors; here it gets all." in text
+    assert "ends with 2; without a GPU" in text
 
 
 def test_the_recorded_launch_leaves_what_was_recorded(program: Path, driver: Path) -> None:

@@ -11,6 +11,7 @@ from mneme.code_texts import plugin_files
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.pipelines.structurizing import with_what_structurizecfg_needs
 from mneme.pipelines.unrolling import split_behind_unrolling
+from mneme.recording.recorded_execution import RecordedExecution
 from mneme.scaffold.rendering import Additions
 from mneme.scaffold.reproducer import (
     launch_context,
@@ -61,7 +62,12 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
         "has_run": marks.startswith(_BISECTION),
         **_options_of_tools(options, plugin),
         "fp_contract": "fast" if fields["Options"].get("fp_contract") == "fast" else "on",
-        **launch_context(before, recording, int(options["shared_carveout"])),
+        **launch_context(
+            before,
+            recording,
+            RecordedExecution.from_json(record),
+            int(options["shared_carveout"]),
+        ),
         "image": "kernel.cubin",
         "jit": [],
         "regions": regions,

@@ -74,7 +74,7 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     beyond_ptxas = _beyond_ptxas(record, jit, is_refused=by_ptxas)
     name = f"code.{form}"
     replay = {
-        **launch_context(before, recording, int(options["shared_carveout"])),
+        **launch_context(before, recording, record, int(options["shared_carveout"])),
         "form": form,
         "code": name,
         "image": "kernel.cubin" if by_ptxas else name,

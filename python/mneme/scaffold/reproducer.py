@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mneme.code_texts import assembler_words
 from mneme.errors import InvalidArgument, Unsupported
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mneme._native import Snapshot
+    from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.scaffold.rendering import ScaffoldRequest
 
 __all__ = [
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 _MEBIBYTE = 1 << 20
+# Numbers of CUlimit.
+_LIMITS: Final = {"Stack": 0, "Print": 1, "Heap": 2, "Launches": 4}
 
 
 def parameter_values(request: ScaffoldRequest) -> dict[str, Any]:
@@ -110,17 +113,38 @@ def memory_of(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], 
 
 
 def launch_context(
-    before: Snapshot, recording: Mapping[str, Any], shared_carveout: int
+    before: Snapshot,
+    recording: Mapping[str, Any],
+    record: RecordedExecution,
+    shared_carveout: int,
 ) -> dict[str, Any]:
-    """Return "grid", "block", "cluster", "carveout" and "arguments" as `launch.h` has them."""
-    instance = recorded_fields(recording)["instances"][recording["record_id"]]
+    """Return what `launch.h` says of a launch, and "remarks" about it for people."""
+    instance = record.get(recording["record_id"])
     return {
         "grid": _triple(recording["grid"]),
         "block": _triple(recording["block"]),
-        "cluster": _triple(instance.get("ClusterDims", {"x": 1, "y": 1, "z": 1})),
-        "carveout": _carveout(shared_carveout or int(instance.get("SharedCarveout", 0))),
+        "cluster": _triple(instance.cluster_dim or {"x": 1, "y": 1, "z": 1}),
+        "carveout": _carveout(shared_carveout or instance.shared_carveout),
+        "limits": [(_LIMITS[name], value) for name, value in instance.limits.items()],
         "arguments": _arguments(before, recording),
+        "remarks": _remarks(record, instance),
     }
+
+
+def _remarks(record: RecordedExecution, instance: KernelInstance) -> list[str]:
+    """Return what may make the launch differ from the recorded one, in sentences."""
+    found = []
+    if reads := record.unrecorded_reads:
+        found.append(
+            f"The recording does not hold everything that the kernel uses: {', '.join(reads)}. "
+            "Memory may differ for that reason, though the code is right."
+        )
+    if part := instance.multiprocessors:
+        found.append(
+            f"The recorded launch used {part['Used']} of {part['Of']} multiprocessors; here it "
+            "gets all."
+        )
+    return found
 
 
 def options_of_ptxas(text: str) -> list[str]:
