@@ -36,6 +36,7 @@ __all__ = ["profile_environment", "record_environment", "run_environment"]
 _RECORDER = "librecord.so"
 _LABELS = "libmneme_labels.so"
 _LOADED = "libmneme_loaded.so"
+_RUNTIME = "libmneme_rt.so"  # which programs built with mneme are linked with
 _KOKKOS_TOOLS = ("KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY")
 _NVTX_TOOL, _OUR_NVTX_TOOL = "NVTX_INJECTION64_PATH", "MNEME_NVTX_INJECTION"
 _AUTO = "auto"
@@ -59,20 +60,26 @@ def run_environment(
     chosen = _choose(base, device, program)
     variables = {"MNEME_DEVICE": chosen, **_label_variables(base)}
     libraries = _runtimes(chosen, _find(base, program))
-    if _tunes_loaded_code(base):
+    if _tunes_loaded_code(base, _find(base, program)):
         libraries.insert(0, library(_LOADED))
     return _preload(base, libraries, variables)
 
 
-def _tunes_loaded_code(base: Mapping[str, str]) -> bool:
-    """Whether the file of tuned kernels has some without IR, whose code a program loads."""
+def _tunes_loaded_code(base: Mapping[str, str], program: Path | None) -> bool:
+    """Whether the file of tuned kernels may have some whose code a program loads.
+
+    Those with IR are such kernels where the program was not built with mneme.
+    """
     path = base.get("PROTEUS_TUNED_KERNELS")
     if not path:
         return False
     try:
-        return b'"CodeForm"' in Path(path).read_bytes()
+        content = Path(path).read_bytes()
     except OSError:  # the run says what is wrong with it
         return False
+    facts = read_elf(program) if program else None
+    is_built = facts is not None and any(name.startswith(_RUNTIME) for name in facts.needed)
+    return b'"CodeForm"' in content or (b'"StaticHash"' in content and not is_built)
 
 
 def profile_environment(environment: Mapping[str, str], directory: Path) -> dict[str, str]:

@@ -16,8 +16,8 @@
 #include "runtime/core/embed/code_image.h"
 #include "runtime/core/embed/containers.h"
 #include "runtime/core/embed/ptx_limits.h"
-#include "runtime/core/embed/ptx_member.h"
 #include "runtime/core/loaded/image_places.h"
+#include "runtime/jit/loaded/variant_code.h"
 #include "runtime/jit/tuned/launch_line.h"
 
 namespace mneme::jit {
@@ -27,27 +27,6 @@ constexpr size_t kMostLines = 4096; // of a trace
 
 bool isWhole(const tuned::Variant& variant, const std::vector<KernelArg>& args) {
   return std::ranges::equal(variant.match.argSizes, args, {}, {}, &KernelArg::sizeBytes);
-}
-
-embed::PtxLimits limitsOf(const tuned::Variant& variant) {
-  embed::PtxLimits limits{.registers = variant.maxRegisters};
-  if (variant.tunedMaxThreads > 0) {
-    limits.maxThreads =
-        static_cast<uint32_t>(std::min<int64_t>(variant.tunedMaxThreads, UINT32_MAX));
-    limits.minBlocks = variant.minBlocksPerSm;
-  }
-  return limits;
-}
-
-/// Whether the variant is for other code than the program loaded.
-bool hasOtherCode(const tuned::Variant& variant) {
-  return limitsOf(variant).isAny() || variant.cubin || variant.sharedCarveout != 0;
-}
-
-/// Whether the variant's code takes such blocks.
-bool takesBlock(const tuned::Variant& variant, const mneme_dim3& block) {
-  const uint64_t bound = limitsOf(variant).maxThreads;
-  return bound == 0 || tuned::volume(block).value_or(UINT64_MAX) <= bound;
 }
 
 std::set<std::string> namesIn(const tuned::File& file) {
@@ -65,27 +44,15 @@ bool hasOwnVariables(const embed::DeviceCode& code) {
   });
 }
 
-/// Handles of textures and samplers in code are its own, as variables are.
-bool hasHandles(const std::vector<std::byte>& ptx) {
-  const std::string_view text(reinterpret_cast<const char*>(ptx.data()), ptx.size());
-  return std::ranges::any_of(std::array{".texref", ".samplerref", ".surfref"},
-                             [&](const char* word) { return text.find(word) != text.npos; });
-}
-
-/// The PTX of a program's code. \throws Error{Unsupported} if it has none that may be changed
-std::vector<std::byte> ptxIn(const std::vector<std::byte>& image, const std::string& target) {
-  std::vector<std::byte> ptx = embed::ptxFor(image, target).value_or(image);
-  if (embed::formOf(ptx) != "ptx" || hasHandles(ptx))
-    throw Error(ErrorCode::Unsupported, "its code takes no limit of registers or threads");
-  return ptx;
-}
-
 } // namespace
 
 LoadedEngine::LoadedEngine(tuned::File file, LoadedDriver& driver, Services services)
-    : file_(std::move(file)), driver_(driver), services_(std::move(services)) {
+    : file_(file), withIr_(std::move(file)), driver_(driver), services_(std::move(services)) {
   keepOnly(file_, tuned::CodeKind::WithoutIr);
-  if (file_.kernels.empty())
+  keepOnly(withIr_, tuned::CodeKind::WithIr);
+  if (!services_.compile)
+    withIr_ = {};
+  if (file_.kernels.empty() && withIr_.kernels.empty())
     turnOff();
 }
 
@@ -112,14 +79,20 @@ void LoadedEngine::add(void* module, Scope scope, Read read, bool isReadNow) noe
     auto known = std::make_shared<loaded::LoadedModule>();
     known->handle = module;
     known->isLibrary = scope == Scope::AllContexts;
-    known->read = [read = std::move(read)] {
+    known->read = [this, read = std::move(read), isReadNow] {
+      loaded::LoadedContent content;
       try {
-        return loaded::LoadedContent{.image = read()};
+        content.image = read();
+        // What is built in is a unit's, whose launches the engine for those sees.
+        if (isReadNow && content.image.bytes && !withIr_.kernels.empty())
+          content.blobs =
+              std::make_shared<const embed::BlobSet>(embed::readDeviceImage(*content.image.bytes));
       } catch (const std::exception&) { // not code that this release can read
-        return loaded::LoadedContent();
       }
+      return content;
     };
-    if (isReadNow && !isWanted(known->content().image.contentHash))
+    if (isReadNow && !isWanted(known->content().image.contentHash) &&
+        !hasTunedIr(*known->content().blobs, withIr_))
       return;
     modules_.add(std::move(known));
     hasModules_.store(true, std::memory_order_relaxed);
@@ -228,10 +201,31 @@ std::shared_ptr<LoadedEngine::ChangedCode> LoadedEngine::changedCodeOf(uint64_t 
   return known;
 }
 
+/// Null if the code carries no IR of the kernel, or the file has nothing for it.
+std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::readIr(const loaded::LoadedKernel& known) {
+  std::optional<KernelCode> code = irOf(*known.module->content().blobs, known.name);
+  if (!code)
+    return nullptr;
+  auto kernel = std::make_shared<Kernel>();
+  kernel->variants = variantsFor(*code, withIr_);
+  if (kernel->variants.empty())
+    return nullptr;
+  // A library's kernel has a handle in each context, too.
+  kernel->context = driver_.currentContext();
+  kernel->blob = *code->blob;
+  kernel->hasVariables = !globalsOf(*code).empty();
+  kernel->changed = changedCodeOf(kernel->blob.staticHash);
+  kernel->ir = std::make_shared<const KernelCode>(std::move(*code));
+  return kernel;
+}
+
 /// Null if the file has nothing for the kernel's code.
 std::shared_ptr<LoadedEngine::Kernel> LoadedEngine::read(const void* function, int device) {
   const void* const first = modules_.firstHandle(function);
   const auto known = first ? modules_.find(first) : std::nullopt;
+  if (known)
+    if (auto kernel = readIr(*known))
+      return kernel;
   const auto entry = known ? file_.kernels.find(known->name) : file_.kernels.end();
   if (entry == file_.kernels.end())
     return nullptr;
@@ -371,13 +365,14 @@ std::optional<TunedLaunch> LoadedEngine::choose(Kernel& kernel, const DriverLaun
     if (variant.launch && launch.mayReshape)
       wanted.dims =
           overrideDims(*variant.launch, launch.dims, choice.likeness).value_or(launch.dims);
-    void* const changed = hasOtherCode(variant) && takesBlock(variant, wanted.dims.block)
-                              ? changedCode(kernel, choice.variant, launch)
-                              : nullptr;
+    const bool isOther = kernel.ir || hasOtherCode(variant);
+    const bool isPossible = isOther && (kernel.ir || takesBlock(variant, wanted.dims.block));
+    void* const changed =
+        isPossible ? changedCode(kernel, choice.variant, launch, wanted.dims, facts.args) : nullptr;
     if (changed)
       wanted.function = changed;
     // Dimensions were tried with this code only.
-    if (hasOtherCode(variant) && !changed)
+    if (isOther && !changed)
       wanted.dims = launch.dims;
     if (changed || !(wanted.dims == launch.dims))
       chosen = wanted;
@@ -389,73 +384,6 @@ std::optional<TunedLaunch> LoadedEngine::choose(Kernel& kernel, const DriverLaun
   if (services_.trace)
     trace(kernel, launch, device, choice, chosen);
   return chosen;
-}
-
-void* LoadedEngine::changedCode(Kernel& kernel, size_t variant,
-                                const DriverLaunch& launch) noexcept {
-  const uint64_t context = driver_.currentContext();
-  if (context == 0)
-    return nullptr;
-  const DeferredCancellation deferred; // the driver may compile
-  try {
-    void* code = nullptr;
-    {
-      const std::lock_guard lock(kernel.changed->mutex);
-      const auto [known, isNew] = kernel.changed->code.try_emplace({context, variant}, nullptr);
-      if (isNew)
-        known->second = makeChanged(kernel, kernel.variants[variant]);
-      code = known->second;
-    }
-    const uint32_t carveout = kernel.variants[variant].sharedCarveout;
-    const bool isPossible =
-        code && driver_.takeAttributes(launch.function, code, launch.sharedBytes, carveout);
-    return isPossible ? code : nullptr;
-  } catch (const std::exception&) { // no memory
-    return nullptr;
-  }
-}
-
-/// The file may be another machine's, or damaged: code that takes other arguments, or has variables
-/// that the program would not find, never runs. \throws Error
-void LoadedEngine::checkCode(const Kernel& kernel, const tuned::Variant& variant) {
-  const std::string target = driver_.target(driver_.currentDevice());
-  if (variant.match.arch != target)
-    throw Error(ErrorCode::Unsupported,
-                "its machine code is for " + variant.match.arch + ", not for " + target);
-  if (variant.processor != driver_.processor())
-    throw Error(ErrorCode::Unsupported, "its machine code is for another processor");
-  const embed::CodeImage image = embed::copyImage(*variant.cubin);
-  const bool isForCpu = kernel.blob.imageForm == embed::kCpuForm;
-  if (image.form.empty() || (image.form == embed::kCpuForm) != isForCpu)
-    throw Error(ErrorCode::ArtifactCorrupt, "what the file has in its place is not device code");
-  const embed::DeviceCode code = embed::readCode(image, target);
-  const embed::DeviceKernel* const found = code.find(kernel.blob.kernel);
-  if (!found)
-    throw Error(ErrorCode::ArtifactCorrupt, "the file's code has no such kernel");
-  if (found->parameters &&
-      !std::ranges::equal(*found->parameters, kernel.blob.args, {},
-                          &embed::DeviceParameter::sizeBytes, &KernelArg::sizeBytes))
-    throw Error(ErrorCode::ArtifactCorrupt, "the file's code takes other arguments");
-}
-
-void* LoadedEngine::makeChanged(const Kernel& kernel, const tuned::Variant& variant) noexcept {
-  const std::string& name = kernel.blob.kernel;
-  try {
-    const embed::PtxLimits limits = limitsOf(variant);
-    if (kernel.hasVariables)
-      throw Error(ErrorCode::Unsupported,
-                  "its code has device variables, of which other code would have its own");
-    if (variant.cubin)
-      checkCode(kernel, variant);
-    std::vector<std::byte> code = variant.cubin ? *variant.cubin : *kernel.blob.image;
-    if (!variant.cubin && limits.isAny())
-      code = embed::withLimits(ptxIn(code, driver_.target(driver_.currentDevice())), name, limits);
-    code.push_back(std::byte{0});
-    return driver_.load(code, name);
-  } catch (const std::exception& error) {
-    warn(name, error.what());
-    return nullptr;
-  }
 }
 
 void LoadedEngine::report() noexcept {

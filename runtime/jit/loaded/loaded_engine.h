@@ -1,5 +1,6 @@
-// Room jit/loaded: launches of tuned kernels whose code has no IR and is loaded by the program.
-// Knows code by its content. If anything is not as expected, the program's own launch happens.
+// Room jit/loaded: launches of tuned kernels whose code is loaded by the program. Knows code by its
+// content, or by the IR that it carries. If anything is not as expected, the program's own launch
+// happens.
 #pragma once
 
 #include <atomic>
@@ -15,10 +16,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/compiler/service/request.h"
 #include "runtime/core/embed/jit_options.h"
 #include "runtime/core/embed/kernel_blob.h"
 #include "runtime/core/loaded/loaded_modules.h"
 #include "runtime/devices/cuda/graph_sources.h"
+#include "runtime/jit/kernel_code.h"
 #include "runtime/jit/loaded/loaded_driver.h"
 #include "runtime/jit/tuned/file.h"
 #include "runtime/jit/tuned/select.h"
@@ -48,9 +51,11 @@ public:
   struct Services {
     std::function<void(const std::string& sentence)> warn; ///< prints each sentence once
     std::function<void(const std::string& line)> trace;    ///< null: no trace
+    /// Compiles IR that loaded code carries; null: launches of such code stay as they are.
+    std::function<std::vector<std::byte>(const compile::Request& request)> compile = nullptr;
   };
 
-  /// Only what `file` has for code without IR counts. `driver` must outlive the engine.
+  /// `driver` must outlive the engine.
   LoadedEngine(tuned::File file, LoadedDriver& driver, Services services);
   LoadedEngine(const LoadedEngine&) = delete;
   LoadedEngine& operator=(const LoadedEngine&) = delete;
@@ -84,11 +89,12 @@ public:
   void report() noexcept;
 
 private:
-  /// Code that a variant has made of the program's, by context and variant; null: it failed. It
+  /// Code that a variant has made of the program's, by context and variant, with IR by what it is
+  /// made for, too; null: it failed. It
   /// stays loaded as long as its context, and outlives the program's handles of the kernel.
   struct ChangedCode {
     std::mutex mutex;
-    std::map<std::pair<uint64_t, size_t>, void*> code;
+    std::map<std::pair<uint64_t, uint64_t>, void*> code;
   };
   /// A kernel that the file has, as the program loaded it.
   struct Kernel {
@@ -99,6 +105,7 @@ private:
     uint64_t context = 0;
     std::atomic<bool> isUsed{false}; ///< a launch was changed
     std::shared_ptr<ChangedCode> changed;
+    std::shared_ptr<const KernelCode> ir; ///< null: its code carries none
   };
 
   bool isWanted(uint64_t contentHash) const;
@@ -111,10 +118,14 @@ private:
   std::shared_ptr<Kernel> tunedHere(const void* function, int device) noexcept;
   void tuneIn(const LoadedGraph& graph, const LoadedGraphKernel& one, int device);
   std::shared_ptr<Kernel> read(const void* function, int device);
+  std::shared_ptr<Kernel> readIr(const loaded::LoadedKernel& known);
   std::shared_ptr<ChangedCode> changedCodeOf(uint64_t staticHash);
   std::optional<TunedLaunch> choose(Kernel& kernel, const DriverLaunch& launch, int device);
   /// Null: the program's own code runs.
-  void* changedCode(Kernel& kernel, size_t variant, const DriverLaunch& launch) noexcept;
+  void* changedCode(Kernel& kernel, size_t variant, const DriverLaunch& launch,
+                    const tuned::Dims& dims, void* const* args) noexcept;
+  void* compiled(const Kernel& kernel, const tuned::Variant& variant, const tuned::Dims& dims,
+                 const std::vector<ArgValue>& values) noexcept;
   void checkCode(const Kernel& kernel, const tuned::Variant& variant);
   void* makeChanged(const Kernel& kernel, const tuned::Variant& variant) noexcept;
   void trace(const Kernel& kernel, const DriverLaunch& launch, int device,
@@ -124,7 +135,8 @@ private:
   void warn(const std::string& kernel, const std::string& why) const noexcept;
   void forget() noexcept;
 
-  tuned::File file_;
+  tuned::File file_;   ///< for code without IR
+  tuned::File withIr_; ///< for loaded code that carries IR
   LoadedDriver& driver_;
   const Services services_;
   std::atomic<bool> isOff_{false};

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "runtime/compiler/service/service.h"
 #include "runtime/core/base/environment.h"
 #include "runtime/core/base/log.h"
 #include "runtime/core/base/own_descriptors.h"
@@ -39,11 +40,18 @@ LoadedEngine* make() {
       apart([&] { return tuned::readFile(startDirectory() / settings.tunedKernels); });
   for (const std::string& warning : file.warnings)
     noticeOnce(warning);
-  keepOnly(file, tuned::CodeKind::WithoutIr);
   if (file.kernels.empty())
     return nullptr;
   static const std::unique_ptr<LoadedDriver>& driver = *new auto(presentDriver());
   LoadedEngine::Services services{.warn = noticeOnce, .trace = nullptr};
+  compile::ServiceOptions options{.cacheDirectory = {},
+                                  .cacheBytes = settings.cacheBytes,
+                                  .timeoutSeconds = settings.timeoutSeconds};
+  if (!settings.cacheDirectory.empty() && !settings.cacheLevels.empty())
+    options.cacheDirectory = startDirectory() / settings.cacheDirectory;
+  services.compile = [options](const compile::Request& request) {
+    return compile::compileApart(request, options).image;
+  };
   if (settings.trace.kernels)
     services.trace = notice;
   return new LoadedEngine(std::move(file), *driver, std::move(services));
