@@ -21,12 +21,11 @@ __all__ = [
     "list_devices",
     "measures_elsewhere",
     "start_drivers",
-    "usable_multiprocessors",
     "use_limits",
 ]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 _CPU = "cpu"
 
@@ -135,19 +134,6 @@ def device_limits(device: str | None = None) -> DeviceLimits:
     if elsewhere is not None and device in (None, elsewhere.id):
         return elsewhere
     return _limits_of(device or choose_device())
-
-
-def usable_multiprocessors(limits: DeviceLimits, part: Mapping[str, int]) -> int:
-    """Return on how many multiprocessors replays run, by what is asked of the device.
-
-    Args:
-        limits: The device.
-        part: What the recorded launch had: "Used" and "Of"; empty: the whole device.
-    """
-    wanted = os.environ.get("MNEME_MULTIPROCESSORS") or str(part.get("Used", "all"))
-    if limits.target.startswith(_CPU) or not wanted.isdecimal():
-        return limits.multiprocessors
-    return min(int(wanted), limits.multiprocessors)
 
 
 @functools.cache  # asking starts the vendor's driver, which takes a while

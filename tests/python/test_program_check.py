@@ -100,6 +100,7 @@ def test_static_runtime_with_its_symbols_is_replaced_on_the_cpu_device(tmp_path:
     assert remark_on_cpu_run(program) == ""
     assert not brings_own_runtime(program)
     assert "not instrumented" in remark_on_program(program)
+    assert "no shared libcudart.so" in remark_on_program(program, device="hip:0")
     subprocess.run(["strip", program], check=True)
     assert "do not strip it, or link the shared runtime" in remark_on_cpu_run(program)
     assert "do not strip it, or link the shared runtime" in remark_on_program(program)

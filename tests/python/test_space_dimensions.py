@@ -107,21 +107,13 @@ def test_a_number_of_blocks_that_covers_is_tried_once() -> None:
     assert len(set(hashes)) == len(hashes)
 
 
-def counts_of_blocks(**facts: Any) -> list[Any]:
-    launch = kernel("64x1x1", "128x1x1", **facts)
+@pytest.mark.parametrize(("used", "fewest"), [(0, 132), (32, 32), (132, 132)])
+def test_numbers_of_blocks_follow_the_part_on_which_replays_run(used: int, fewest: int) -> None:
+    launch = kernel("64x1x1", "128x1x1", multiprocessors={"Used": 30, "Of": 132})
     space = BuiltinTuneSearchSpace(launch, preset="launch", limits=GPU)
-    space.adapt(always_right)
-    return values(space, "blocks")
-
-
-def test_numbers_of_blocks_follow_the_part_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    part = {"Used": 32, "Of": 132}
-    assert 32 in counts_of_blocks(multiprocessors=part)
-    assert 132 in counts_of_blocks()
-    monkeypatch.setenv("MNEME_MULTIPROCESSORS", "all")
-    assert counts_of_blocks(multiprocessors=part) == counts_of_blocks()
-    monkeypatch.setenv("MNEME_MULTIPROCESSORS", "16")
-    assert 16 in counts_of_blocks()
+    space.adapt(lambda config: replace(always_right(config), multiprocessors=used))
+    counts = values(space, "blocks")
+    assert counts[:3] == [0, fewest, 2 * fewest]
 
 
 @pytest.mark.parametrize("preset", ["standard", "compiler", "full"])

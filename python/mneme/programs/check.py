@@ -65,7 +65,7 @@ def remark_on_program(path: str | Path, *, device: str = "cpu") -> str:
     runtime = _missing_runtime(facts)
     kind = device.partition(":")[0]
     is_seen = kind in SEEN_BY_DRIVER and kind == DEVICE_BY_RUNTIME.get(runtime)
-    is_replaced = kind not in SEEN_BY_DRIVER and _has_static_runtime(Path(path), runtime)
+    is_replaced = kind == "cpu" and _has_static_runtime(Path(path), runtime)
     if runtime and not is_seen and not is_replaced:
         return (
             f"'{path}' is linked to no shared {runtime}, so its allocations and launches cannot "
@@ -86,7 +86,7 @@ def _has_no_kernel(path: Path, facts: ElfFacts, kind: str) -> bool:
         return False
     if any(name.startswith(tuple(RUNTIME_BY_SECTION.values())) for name in facts.needed):
         return True
-    inside = (one for one in STATIC_RUNTIME_MARKS if kind not in SEEN_BY_DRIVER)
+    inside = STATIC_RUNTIME_MARKS if kind == "cpu" else ()
     return any(_has_static_runtime(path, runtime) for runtime in inside)
 
 

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from mneme.arguments import argument_paths, known_paths
-from mneme.devices import DeviceLimits, device_limits, usable_multiprocessors
+from mneme.devices import DeviceLimits, device_limits
 from mneme.knobs import CODE_NUMBERS
 from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.pipelines.unrolling import with_unrolling
@@ -220,11 +220,19 @@ class BuiltinTuneSearchSpace(SearchSpace):
         self, evaluate: Callable[[ExperimentConfiguration], ExperimentResult]
     ) -> None:
         recorded, loops = self.baseline(), False
+        used = 0
+
+        def noting(config: ExperimentConfiguration) -> ExperimentResult:
+            nonlocal used
+            result = evaluate(config)
+            used = used or result.multiprocessors
+            return result
+
         why_not = why_launch_stays(self._recorded)
         if not why_not:
             waits = self.launch.is_cooperative and self.safety != "aggressive"
             if takes_any_grid(self._recorded) is not False and not waits:
-                loops = bool(free_grid_axis(evaluate, recorded, self.limits))
+                loops = bool(free_grid_axis(noting, recorded, self.limits))
             if not (loops or waits or shows_its_blocks(evaluate, recorded)):
                 why_not = "its result does not show what all of its blocks do"
         if why_not:
@@ -233,8 +241,8 @@ class BuiltinTuneSearchSpace(SearchSpace):
         elif len(self.shapes) > 1 and not self.launch.shared_mem:
             self._keep_free_axes(free_axes(evaluate, recorded, self.limits))
         if loops:
-            part = getattr(self._recorded, "multiprocessors", {})
-            count = max(1, usable_multiprocessors(self.limits, part))
+            # Replays may run on a part of the device.
+            count = used or max(1, self.limits.multiprocessors)
             self._block_counts = [0, *(count * each for each in _BLOCKS_PER_MULTIPROCESSOR)]
         self._made = self._make_dimensions()
 
