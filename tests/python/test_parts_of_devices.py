@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +37,27 @@ def test_tune_names_it_once(recording: Path, tmp_path: Path) -> None:
     tuning = TuningSession(options, listener, space=Levels(), make_executor=executor)
     assert tuning.run() == 0
     assert listener.notes.count(PART) == 1
+
+
+def test_results_of_another_part_are_not_continued(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tune(*, resume: bool) -> TuningSession:
+        options = TuneOptions(
+            record_database=recording, results_dir=tmp_path, sampler="exhaustive", resume=resume
+        )
+        executor = FakeExecutor(lambda config: replace(steady(config), multiprocessors=32))
+        tuning = TuningSession(options, space=Levels(), make_executor=executor)
+        tuning.run()
+        return tuning
+
+    monkeypatch.setenv("MNEME_MULTIPROCESSORS", "32")
+    assert tune(resume=False).error == ""
+    (machine,) = json.loads((tmp_path / "origin.json").read_text())["machines"]
+    assert machine["multiprocessors"] == 32
+    assert tune(resume=True).error == ""
+    monkeypatch.delenv("MNEME_MULTIPROCESSORS")
+    assert "MULTIPROCESSORS was 32, and it is not set: times on" in tune(resume=True).error
 
 
 def test_replay_names_it(capsys: pytest.CaptureFixture[str]) -> None:

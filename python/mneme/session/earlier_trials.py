@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
 from mneme.recording.launch_facts import static_hash_text
+from mneme.session.origin import asked_before, asked_multiprocessors
 from mneme.session.trials import FEW_ULP, metric_value
 
 if TYPE_CHECKING:
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
 
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.session.options import TuneOptions
+    from mneme.session.result_store import ResultStore
     from mneme.session.trials import CompletedCandidate
 
-__all__ = ["EarlierTrials", "check_record", "earlier_trials"]
+__all__ = ["EarlierTrials", "check_results", "earlier_trials"]
 
 # Number of trials to try first because other tolerances may accept them.
 _MOST_FIRST = 8
@@ -63,23 +65,37 @@ def _follows_from_tolerance(done: CompletedCandidate) -> bool:
     return is_within or done.status == "failed_verification"
 
 
-def check_record(
+def check_results(store: ResultStore, record: RecordedExecution, instance: KernelInstance) -> None:
+    """Make sure that what an earlier session left can be compared with what this one measures.
+
+    Args:
+        store: The results directory.
+        record: The record of the launch.
+        instance: The launch.
+
+    Raises:
+        InvalidArgument: If another launch, or on another part of the device, was measured.
+        ArtifactCorrupt: If a file is damaged.
+    """
+    # A session that was killed left no summary.
+    for name in ("baseline.json", "summary.json"):
+        _check_record(store.directory, record, instance, store.read(name))
+    then, now = asked_before(store), asked_multiprocessors()
+    if then is not None and then != now:
+        raise InvalidArgument(
+            f"'{store.directory}' was measured where MNEME_MULTIPROCESSORS was "
+            f"{then or 'not set'}, and it is {now or 'not set'}: times on different parts of a "
+            "device cannot be compared; set it as it was, or name another --results-dir"
+        )
+
+
+def _check_record(
     directory: Path,
     record: RecordedExecution,
     instance: KernelInstance,
     earlier: dict[str, Any] | None,
 ) -> None:
-    """Make sure that a file of an earlier session belongs to this launch of this code.
-
-    Args:
-        directory: The results directory.
-        record: The record of the launch.
-        instance: The launch.
-        earlier: The content of the file; None: there is none.
-
-    Raises:
-        InvalidArgument: If it belongs to another.
-    """
+    """Make sure that a file of an earlier session belongs to this launch of this code."""
     told = (earlier or {}).get("record") or {}
     kernel, code = record.kernel_name, static_hash_text(record.static_hash)
     old_kernel, old_code = told.get("kernel_name", kernel), told.get("static_hash", code)

@@ -71,7 +71,8 @@ class Exporter:
         """Say what the baseline takes, and what measures; write `origin.json`."""
         device = baseline.result.device
         self._store.log(f"baseline: {baseline.metric or 0.0:.0f} ns on {device}")
-        note_origin(self._store, self._record, self._instance, device)
+        units = baseline.result.multiprocessors
+        note_origin(self._store, self._record, self._instance, device, units)
 
     def failed(self, baseline: CompletedCandidate) -> Outcome:
         """Record that the baseline cannot be used."""

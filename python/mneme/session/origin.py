@@ -21,14 +21,40 @@ if TYPE_CHECKING:
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.session.result_store import ResultStore
 
-__all__ = ["ORIGIN_FILE", "machine_at", "note_origin"]
+__all__ = [
+    "ORIGIN_FILE",
+    "asked_before",
+    "asked_multiprocessors",
+    "machine_at",
+    "note_origin",
+]
 
 ORIGIN_FILE = "origin.json"
 _SINCE = "since"
+_ASKED = "multiprocessors_asked"
+
+
+def asked_multiprocessors() -> str:
+    """Return on how many multiprocessors people want replays to run; empty: as recorded."""
+    return os.environ.get("MNEME_MULTIPROCESSORS", "")
+
+
+def asked_before(store: ResultStore) -> str | None:
+    """Return the same of what measured last; None if nothing did.
+
+    Raises:
+        ArtifactCorrupt: If `origin.json` is damaged.
+    """
+    machines = _machines(store.read(ORIGIN_FILE) or {})
+    return str(machines[-1].get(_ASKED, "")) if machines else None
 
 
 def note_origin(
-    store: ResultStore, record: RecordedExecution, instance: KernelInstance, device: str
+    store: ResultStore,
+    record: RecordedExecution,
+    instance: KernelInstance,
+    device: str,
+    multiprocessors: int = 0,
 ) -> None:
     """Write `origin.json`; a machine that it does not name last is added to its list.
 
@@ -37,13 +63,14 @@ def note_origin(
         record: The tuned record.
         instance: Its tuned launch.
         device: What measured the baseline, as in `--device`.
+        multiprocessors: On how many of the device's; 0: not known.
 
     Raises:
         ArtifactCorrupt: If there is such a file, and it is damaged.
         IoFailed: If the operating system refuses.
     """
     machines = _machines(store.read(ORIGIN_FILE) or {})
-    here = _machine(device)
+    here = _machine(device) | _part(multiprocessors)
     last = {key: value for key, value in machines[-1].items() if key != _SINCE} if machines else {}
     if here != last:
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -82,6 +109,11 @@ def _launch(record: RecordedExecution, instance: KernelInstance) -> dict[str, An
         "record_id": instance.dynamic_hash,
         "source_arch": record.arch,
     }
+
+
+def _part(multiprocessors: int) -> dict[str, Any]:
+    told = {"multiprocessors": multiprocessors, _ASKED: asked_multiprocessors()}
+    return {key: value for key, value in told.items() if value}
 
 
 def _machine(device: str) -> dict[str, str]:

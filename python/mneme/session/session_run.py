@@ -18,7 +18,7 @@ from mneme.search.launch_rules import OutOfTime
 from mneme.search.recorded_code import changes_memory
 from mneme.search.space_view import SpaceView
 from mneme.session import machines
-from mneme.session.earlier_trials import check_record, earlier_trials
+from mneme.session.earlier_trials import check_results, earlier_trials
 from mneme.session.exports import Exporter
 from mneme.session.fewer_passes import drop_idle_passes
 from mneme.session.loop import SearchLoop, complete, submit
@@ -117,9 +117,7 @@ class SessionRun:
         options, store = self._options, self._store
         stored = store.read("baseline.json") if options.resume else None
         if options.resume:
-            # A session that was killed left no summary.
-            for earlier in (stored, store.read("summary.json")):
-                check_record(store.directory, self._record, self._instance, earlier)
+            check_results(store, self._record, self._instance)
         if stored is not None and stored.get("status", "verified") != "verified":
             # It could not be used; what was missing, such as a tolerance, may be given now.
             stored = None
