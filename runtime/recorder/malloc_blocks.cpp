@@ -1,6 +1,7 @@
 #include "runtime/recorder/malloc_blocks.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include <sys/uio.h>
@@ -15,6 +16,8 @@ constexpr uint64_t kHeaderBytes = 16, kUnit = 16, kLeastChunk = 32;
 constexpr uint64_t kIsBeforeUsed = 1, kIsMapped = 2, kFlags = 7;
 /// What is mapped by itself is at least as large, unless a program asks for less.
 constexpr uint64_t kLeastMapped = 128 << 10;
+/// Larger blocks are not kept by threads, unless a program asks for that.
+constexpr uint64_t kMostKept = 1040;
 constexpr uint64_t kArenaBytes = 64 << 20;
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kWindowBytes = 64 << 10;
@@ -26,6 +29,13 @@ struct Header {
   uint64_t before = 0;
   uint64_t size = 0;
 };
+
+/// A chunk as it begins; the smallest has as much.
+struct Chunk {
+  Header header;
+  uint64_t words[2] = {};
+};
+constexpr uint64_t kIsKept = 2; ///< beside kIsBeforeUsed, in the begin of a chunk
 
 /// The begin of a heap that belongs to an arena.
 struct HeapInfo {
@@ -42,16 +52,16 @@ template <typename Value> bool readValue(uint64_t address, Value& value) {
 /// Reads headers one after the other.
 class Headers {
 public:
-  bool read(uint64_t address, uint64_t end, Header& header) {
-    if (address < begin_ || address + kHeaderBytes > begin_ + sizeBytes_) {
+  bool read(uint64_t address, uint64_t end, Chunk& chunk) {
+    if (address < begin_ || address + sizeof(Chunk) > begin_ + sizeBytes_) {
       bytes_.resize(kWindowBytes);
       begin_ = address;
       sizeBytes_ = readHost(
           address, std::span(bytes_).first(std::min<uint64_t>(kWindowBytes, end - address)));
-      if (sizeBytes_ < kHeaderBytes)
+      if (sizeBytes_ < sizeof(Chunk))
         return false;
     }
-    std::memcpy(&header, bytes_.data() + (address - begin_), sizeof header);
+    std::memcpy(&chunk, bytes_.data() + (address - begin_), sizeof chunk);
     return true;
   }
 
@@ -79,23 +89,42 @@ bool isMappedChunk(const Header& header, uint64_t left) {
          size >= kLeastMapped && size <= left;
 }
 
+/// The second word of a block of this size that was just freed.
+uint64_t markOf(size_t sizeBytes) {
+  void* volatile const probe = std::malloc(sizeBytes);
+  const auto address = reinterpret_cast<uint64_t>(probe);
+  std::free(probe);
+  uint64_t word = 0;
+  return probe && readValue(address + sizeof word, word) ? word : 0;
+}
+
 } // namespace
 
+/// Where a thread keeps no more of a size, a block of it has another word there.
+MallocBlocks::MallocBlocks() {
+  const uint64_t marks[] = {markOf(1000), markOf(520), markOf(744)};
+  mark_ = marks[0] == marks[1] || marks[0] == marks[2] ? marks[0]
+          : marks[1] == marks[2]                       ? marks[1]
+                                                       : 0;
+}
+
 std::optional<MallocBlocks::Chunks> MallocBlocks::walk(uint64_t begin, uint64_t end,
-                                                       uint64_t (*endNow)()) {
+                                                       uint64_t (*endNow)()) const {
   Chunks chunks;
   Headers headers;
-  Header header;
+  Chunk chunk;
   for (uint64_t at = begin; at < end;) {
-    if (!headers.read(at, end, header))
+    if (!headers.read(at, end, chunk))
       return std::nullopt;
+    const Header& header = chunk.header;
     const uint64_t size = header.size & ~kFlags;
     if (size > end - at) // the heap has grown meanwhile
       end = endNow();
     if (size < kLeastChunk || size % kUnit != 0 || at >= end || size > end - at ||
         (header.size & kIsMapped))
       return std::nullopt;
-    chunks.push_back(at | (header.size & kIsBeforeUsed));
+    const bool isKept = mark_ != 0 && chunk.words[1] == mark_ && size <= kMostKept;
+    chunks.push_back(at | (header.size & kIsBeforeUsed) | (isKept ? kIsKept : 0));
     at += size;
   }
   return chunks.empty() ? std::nullopt : std::optional(std::move(chunks));
@@ -110,7 +139,8 @@ std::optional<AddressRange> MallocBlocks::find(const std::optional<Chunks>& chun
                                      [](uint64_t wanted, uint64_t chunk) {
                                        return wanted < (chunk & ~kFlags) + sizeof(uint64_t);
                                      });
-  if (next == chunks->begin() || next == chunks->end() || !(*next & kIsBeforeUsed))
+  if (next == chunks->begin() || next == chunks->end() || !(*next & kIsBeforeUsed) ||
+      (*std::prev(next) & kIsKept))
     return std::nullopt;
   const uint64_t begin = (*std::prev(next) & ~kFlags) + kHeaderBytes;
   const uint64_t end = (*next & ~kFlags) + sizeof(uint64_t);
@@ -124,7 +154,7 @@ std::optional<AddressRange> MallocBlocks::inHeap(const Mapping& heap, uint64_t a
   return find(known->second, address);
 }
 
-std::optional<MallocBlocks::Chunks> MallocBlocks::walkArena(const Mapping& mapping) {
+std::optional<MallocBlocks::Chunks> MallocBlocks::walkArena(const Mapping& mapping) const {
   HeapInfo info;
   if (mapping.begin % kArenaBytes != 0 || !readValue(mapping.begin, info) || info.sizeBytes == 0 ||
       info.sizeBytes % kPageBytes != 0 || info.sizeBytes > mapping.end - mapping.begin ||

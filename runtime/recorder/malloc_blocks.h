@@ -17,6 +17,8 @@ namespace mneme::record {
 /// thread-safe.
 class MallocBlocks {
 public:
+  /// Asks malloc once how it marks small blocks that a thread keeps for its next calls.
+  MallocBlocks();
   /// What is in the memory of a mapping at an address.
   struct Part {
     AddressRange range;
@@ -36,14 +38,15 @@ public:
   std::optional<Part> inAnonymous(const Mapping& mapping, uint64_t address);
 
 private:
-  /// The begins of chunks; the lowest bit says whether the chunk before is in use. The last chunk
-  /// is not given out.
+  /// The begins of chunks. The lowest bit says whether the chunk before is in use, the next whether
+  /// a thread keeps this one. The last chunk is not given out.
   using Chunks = std::vector<uint64_t>;
-  static std::optional<Chunks> walk(uint64_t begin, uint64_t end, uint64_t (*endNow)());
-  static std::optional<Chunks> walkArena(const Mapping& mapping);
+  std::optional<Chunks> walk(uint64_t begin, uint64_t end, uint64_t (*endNow)()) const;
+  std::optional<Chunks> walkArena(const Mapping& mapping) const;
   static std::vector<Part> scan(const Mapping& mapping);
   static std::optional<AddressRange> find(const std::optional<Chunks>& chunks, uint64_t address);
 
+  uint64_t mark_ = 0; ///< of such small blocks, in their second word; 0: unknown
   std::map<uint64_t, std::optional<Chunks>> heaps_; ///< by the begin of the mapping
   std::map<uint64_t, std::optional<Chunks>> arenas_;
   std::map<uint64_t, std::vector<Part>> anonymous_;

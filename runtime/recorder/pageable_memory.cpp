@@ -55,6 +55,10 @@ void PageableMemory::look() {
   frames_ = programFrames();
   variables_.look();
   mappings_ = joined(hostMappings());
+  // Before the recorder takes blocks that are free.
+  const auto heap = std::ranges::find(mappings_, kHeap, &Mapping::name);
+  if (heap != mappings_.end())
+    blocks_.inHeap(*heap, heap->begin);
 }
 
 std::vector<AddressRange> PageableMemory::ranges() const {

@@ -151,16 +151,17 @@ void Reach::ask(uint64_t word, bool isArgument) {
   };
   if (!mayAsk() || isIn(asked_) || isIn(taken_))
     return;
-  std::optional<Region> found = onDemand_.find(word, isArgument);
-  if (!found || found->sizeBytes == 0)
+  std::optional<Asked> found = onDemand_.find(word, isArgument);
+  if (!found || found->region.sizeBytes == 0)
     return;
-  const uint64_t end = found->address + found->sizeBytes;
+  const uint64_t begin = found->region.address, end = begin + found->region.sizeBytes;
   for (const auto* known : {&asked_, &taken_})
-    if (const auto one = firstEndingAfter(*known, found->address);
-        one != known->end() && one->first < end)
+    if (const auto one = firstEndingAfter(*known, begin); one != known->end() && one->first < end)
       return;
-  asked_[found->address] = end;
-  found_.push_back(std::move(*found));
+  asked_[begin] = end;
+  if (!found->isFollowed)
+    unfollowed_.insert(begin);
+  found_.push_back(std::move(found->region));
 }
 
 /// The device says in which pieces there are such words, and the host reads them.
@@ -218,6 +219,8 @@ void Reach::search(DeviceAccess& access, std::span<const HashTask> hashed) {
   std::vector<size_t> tasks; ///< of the pieces
   for (size_t task = 0; task < hashed.size(); ++task) {
     const Region& region = *hashed[task].region;
+    if (unfollowed_.contains(region.address))
+      continue;
     for (const uint64_t chunk : history_.unknownChunks(region, hashed[task].hashes)) {
       const uint64_t offset = chunk * kChunkBytes;
       pieces.push_back({&region, offset,

@@ -46,10 +46,14 @@ class Reach {
 public:
   using IsReadable = std::function<bool(const artifact::Region& region)>;
   /// Memory that nobody lists: what a word leads to is asked about one by one.
+  struct Asked {
+    artifact::Region region;
+    bool isFollowed = true; ///< whether words in it may be pointers
+  };
   struct OnDemand {
-    std::vector<AddressRange> ranges; ///< where words in memory may lead to; overlaps do not count
+    std::vector<AddressRange> ranges; ///< where words in memory may lead to; disjoint
     /// Returns readable memory around an address; nothing where there is none.
-    std::function<std::optional<artifact::Region>(uint64_t address, bool isArgument)> find;
+    std::function<std::optional<Asked>(uint64_t address, bool isArgument)> find;
   };
   /// `certain` is recorded in any case. Overlapping candidates count once. Regions that are found
   /// but not readable are left out. Whatever reaches a candidate that begins or ends at one of
@@ -91,6 +95,7 @@ private:
   OnDemand onDemand_;
   std::map<uint64_t, uint64_t> taken_; ///< what is recorded in any case, or a candidate: its end
   std::map<uint64_t, uint64_t> asked_; ///< what was found on demand: its end
+  std::set<uint64_t> unfollowed_;      ///< begins of what is not searched
 };
 
 } // namespace mneme::record

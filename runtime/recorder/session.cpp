@@ -13,6 +13,7 @@
 #include "runtime/recorder/given_pointers.h"
 #include "runtime/recorder/inside_call.h"
 #include "runtime/recorder/open_captures.h"
+#include "runtime/recorder/pageable_memory.h"
 #include "runtime/recorder/process_facts.h"
 #include "runtime/recorder/ranks.h"
 #include "runtime/recorder/summary.h"
@@ -349,6 +350,8 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, AtPlac
                             artifact::InstanceDraft& draft, Alone& alone) {
   const KernelInfo& info = *attempt.info;
   DeviceAccess& access = accessOf(place_);
+  if (PageableMemory* pageable = access.pageable())
+    pageable->look();
   if (!isIdleInside(attempt, alone))
     return false;
   // Places bring their content to the host one by one, and a draft may be based on another's.

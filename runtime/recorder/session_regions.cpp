@@ -143,26 +143,25 @@ Reach::OnDemand Session::pageableFor(const KernelInfo& info, DeviceAccess& acces
   PageableMemory* pageable = access.pageable();
   if (!pageable)
     return {};
-  pageable->look();
   const auto find = [this, pageable, kernel = info.blob->shownName()](uint64_t address,
                                                                       bool isArgument) {
     using Given = PageableMemory::Given;
-    std::optional<artifact::Region> region;
     const auto piece =
         memory_->isPlaced(address)
             ? std::nullopt
             : pageable->find(address, isArgument ? Given::AsArgument : Given::InMemory);
     if (!piece)
-      return region;
-    region.emplace();
-    region->address = piece->range.begin;
-    region->sizeBytes = piece->range.sizeBytes;
-    region->kind = artifact::RegionKind::HostPinned;
+      return std::optional<Reach::Asked>();
+    Reach::Asked found;
+    found.region.address = piece->range.begin;
+    found.region.sizeBytes = piece->range.sizeBytes;
+    found.region.kind = artifact::RegionKind::HostPinned;
+    found.isFollowed = piece->isExact;
     if (!piece->isExact)
       note("kernel '" + kernel +
            "' was given host memory that glibc's malloc did not give out: the mapping around it is "
            "recorded, and where other threads write to that, a replay may differ");
-    return region;
+    return std::optional(std::move(found));
   };
   return {pageable->ranges(), find};
 }

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "source" if (ROOT / "source").is_dir() else ROOT
 SOURCE = SOURCES / "tests" / "apps" / "gpu_record" / "pageable.cu"
 NVCC = shutil.which("nvcc")
-KERNELS = {"small", "large", "stack", "variables", "mapped", "linked", "functor"}
+KERNELS = {"small", "large", "stack", "variables", "mapped", "linked", "functor", "captured"}
 
 pytestmark = [pytest.mark.skipif(not support.IS_GPU, reason="the CPU device has its own test")]
 

@@ -20,7 +20,7 @@ ON_STAND_IN = {
     "MNEME_CARRY_IR": "1",
 }
 PAGEABLE = {**ON_STAND_IN, "MNEME_STAND_IN_PAGEABLE": "1"}
-KERNELS = 7
+KERNELS = 8
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,11 @@ def test_launches_are_recorded_with_it_and_replay_exactly(program: Path, tmp_pat
     assert found["large"] == [large, large]
     assert (found["small"], found["functor"]) == ([168], [168, 168])
     assert found["variables"] == [320, 2400]
-    assert found["mapped"][-1] == 8192
-    assert found["linked"] == [168] * 50 + [1208]
+    assert found["mapped"] == [8192, 8192]
+    # What was in this memory before may lead to more.
+    assert found["linked"].count(168) >= 51
+    assert 1224 in found["linked"]
+    assert 168 in found["captured"]
     for device in ("cpu", "hip:0"):
         replayed = conftest.replay_all(tmp_path, device=device, **PAGEABLE)
         classes = {one.kernel: one.result_class for one in replayed}

@@ -26,6 +26,11 @@ struct Body { // as a lambda that captures pointers
   double factor;
 };
 
+struct Captured { // as a lambda that captures the variables of its function
+  double** values;
+  const int* count;
+};
+
 static double inBss[300];
 static double inData[40] = {1, 2, 3};
 
@@ -54,6 +59,11 @@ __global__ void linked(Node** first, double* sum) {
 }
 __global__ void functor(Body body) { body.to[threadIdx.x] = body.factor * body.from[threadIdx.x]; }
 
+__global__ void captured(Captured by) {
+  for (int i = threadIdx.x; i < *by.count; i += blockDim.x)
+    (*by.values)[i] -= 2;
+}
+
 static void check(const char* what, cudaError_t status) {
   if (status == cudaSuccess)
     return;
@@ -78,7 +88,7 @@ struct Busy {
   Busy() {
     for (int i = 0; i < 100; ++i) {
       others.push_back(std::make_unique<volatile int[]>(10));
-      used.push_back(static_cast<double*>(std::calloc(20, sizeof(double))));
+      used.push_back(static_cast<double*>(std::calloc(21, sizeof(double))));
     }
     thread = std::thread([this] {
       while (!isOver) {
@@ -100,27 +110,42 @@ struct Busy {
   std::thread thread;
 };
 
+// Not in a frame whose memory is recorded: the thread's blocks lie beside that of kernels only.
+static Busy* busy;
+
 static void useMappings() {
   char name[] = "/tmp/pageable-XXXXXX";
   const int file = mkstemp(name);
   unlink(name);
   if (ftruncate(file, 8192) != 0)
     return;
-  const auto map = [](int flags, int from) {
-    return static_cast<double*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, flags, from, 0));
+  const auto map = [](size_t bytes, int flags, int from) {
+    return static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, from, 0));
   };
-  double* const pages = map(MAP_PRIVATE | MAP_ANONYMOUS, -1);
-  double* const content = map(MAP_SHARED, file);
+  char* const anonymous = map(3 * 8192, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  mprotect(anonymous, 8192, PROT_READ); // other memory would lie right beside
+  mprotect(anonymous + 2 * 8192, 8192, PROT_READ);
+  auto* const pages = reinterpret_cast<double*>(anonymous + 8192);
+  auto* const content = reinterpret_cast<double*>(map(8192, MAP_SHARED, file));
   for (int i = 0; i < 100; ++i)
     content[i] = i;
   mapped<<<1, 100>>>(pages, content);
   done("mapped", sumOf(pages, 100));
 }
 
-static void useLinked(Busy& busy) {
-  std::vector<Node> nodes(50);
-  for (int i = 0; i < 50; ++i)
-    nodes[i] = {i < 49 ? &nodes[i + 1] : nullptr, busy.used[i] + 2, 18};
+__attribute__((noinline)) static void useStack() {
+  double onStack[20], sum = 0;
+  for (int i = 0; i < 20; ++i)
+    onStack[i] = i;
+  stack<<<1, 1>>>(onStack, &sum);
+  check("stack", cudaDeviceSynchronize());
+  done("stack", sum);
+}
+
+static void useLinked() {
+  std::vector<Node> nodes(51); // malloc has no room behind it that others used
+  for (int i = 0; i < 51; ++i)
+    nodes[i] = {i < 50 ? &nodes[i + 1] : nullptr, busy->used[i] + 2, 18};
   Node** onDevice = nullptr;
   Node* const first = &nodes[0];
   double *sum = nullptr, result = 0;
@@ -134,14 +159,21 @@ static void useLinked(Busy& busy) {
   check("memory", cudaFree(sum));
 }
 
+__attribute__((noinline)) static void useCaptured() {
+  double* values = busy->used[33];
+  int count = 15;
+  captured<<<1, 4>>>(Captured{&values, &count});
+  done("captured", sumOf(values, count));
+}
+
 int main(int argc, char**) {
   int isPossible = 0;
   cudaDeviceGetAttribute(&isPossible, cudaDevAttrPageableMemoryAccess, 0);
   if (argc > 1)
     return std::printf("%d\n", isPossible), 0;
-  Busy busy;
-  small<<<1, 32>>>(busy.used[7], 20);
-  done("small", sumOf(busy.used[7], 20));
+  busy = new Busy;
+  small<<<1, 32>>>(busy->used[7], 20);
+  done("small", sumOf(busy->used[7], 20));
 
   constexpr int n = 1 << 17;
   std::vector<double> from(n), to(n);
@@ -150,18 +182,14 @@ int main(int argc, char**) {
   large<<<64, 128>>>(from.data(), to.data(), n);
   done("large", sumOf(to.data(), n));
 
-  double onStack[20], sum = 0;
-  for (int i = 0; i < 20; ++i)
-    onStack[i] = i;
-  stack<<<1, 1>>>(onStack, &sum);
-  check("stack", cudaDeviceSynchronize());
-  done("stack", sum);
-
+  useStack();
   variables<<<1, 40>>>(inBss + 100, inData);
   done("variables", sumOf(inBss, 300));
   useMappings();
-  useLinked(busy);
+  useLinked();
+  useCaptured();
 
-  functor<<<1, 20>>>(Body{busy.used[7], busy.used[90], 3});
-  done("functor", sumOf(busy.used[90], 20));
+  functor<<<1, 20>>>(Body{busy->used[7], busy->used[90], 3});
+  done("functor", sumOf(busy->used[90], 20));
+  delete busy;
 }

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/recorder/backends/gpu/mirrors.h"
 #include "runtime/recorder/program_frames.h"
 
 using namespace mneme;
@@ -145,6 +146,24 @@ TEST_CASE("neither free chunks nor a heap whose sizes do not lead to its end hav
   CHECK_FALSE(MallocBlocks().inHeap(heap, begin + 0x10));
 }
 
+TEST_CASE("small blocks that a thread keeps for its next calls are free") {
+  if (!isMallocOfGlibc())
+    return;
+  std::vector<char*> blocks;
+  for (int i = 0; i < 3; ++i)
+    blocks.push_back(static_cast<char*>(std::malloc(876))); // a size that nothing else has
+  const auto isFound = [&] {
+    PageableMemory memory;
+    memory.look();
+    return memory.find(addressOf(blocks[1]), PageableMemory::Given::InMemory).has_value();
+  };
+  CHECK(isFound());
+  std::free(blocks[1]);
+  CHECK_FALSE(isFound());
+  std::free(blocks[0]);
+  std::free(blocks[2]);
+}
+
 TEST_CASE("blocks of other threads, and not their stacks") {
   if (!isMallocOfGlibc())
     return;
@@ -263,4 +282,40 @@ TEST_CASE("what was found is known, until the next look") {
   }));
   memory.look();
   CHECK_FALSE(memory.isFound(addressOf(table)));
+}
+
+TEST_CASE("words that still change behind a launch are as they were before it") {
+  static uint64_t words[20'000];
+  artifact::Region region;
+  region.address = addressOf(words);
+  region.sizeBytes = sizeof words - 3; // not whole words
+  std::vector<Hash128> first(3), second(3);
+  const HashTask prologue{&region, first}, epilogue{&region, second};
+  gpu::Mirrors before, after, none;
+  int pauses = 0;
+  static int* const counted = &pauses;
+  const auto pause = [] {
+    ++*counted;
+    words[7] = 3;
+    words[9000] = 3;
+  };
+  words[7] = words[8] = words[9000] = 1;
+  gpu::hashMirrored({&prologue, 1}, nullptr, before, pause);
+  CHECK(pauses == 0);
+  gpu::hashMirrored({&epilogue, 1}, &before, none, pause);
+  CHECK(pauses == 0); // nothing has changed
+  CHECK(first == second);
+  words[7] = words[8] = 2;
+  gpu::hashMirrored({&epilogue, 1}, &before, after, pause);
+  CHECK(pauses == 1);
+  const auto wordOf = [&](size_t index) {
+    uint64_t word = 0;
+    std::memcpy(&word, after.at(region.address).memory.get() + 8 * index, sizeof word);
+    return word;
+  };
+  CHECK(wordOf(7) == 1); // another thread's
+  CHECK(wordOf(8) == 2); // the kernel's
+  CHECK(wordOf(9000) == 1);
+  CHECK(first[0] != second[0]);
+  CHECK(first[1] == second[1]);
 }

@@ -217,18 +217,20 @@ TEST_CASE("memory that nobody lists is asked about where words lead there") {
   CountingAccess access;
   SearchHistory history;
   std::vector<uint64_t> asked;
-  const auto find = [&](uint64_t address, bool isArgument) -> std::optional<Region> {
+  const auto find = [&](uint64_t address, bool isArgument) -> std::optional<Reach::Asked> {
     CHECK_FALSE(isArgument);
     asked.push_back(address);
     for (const Block* block : {&node, &far})
       if (address - block->at() < block->words.size() * 8)
-        return block->region();
+        return Reach::Asked{block->region()};
     return std::nullopt;
   };
-  std::vector<AddressRange> ranges;
-  for (const Block* block : {&heap, &listed, &node, &far, &other})
-    ranges.push_back({block->at() - 64, block->words.size() * 8 + 128}); // overlapping
-  std::ranges::sort(ranges);
+  uint64_t begin = heap.at(), end = heap.at();
+  for (const Block* block : {&heap, &listed, &node, &far, &other}) {
+    begin = std::min(begin, block->at());
+    end = std::max(end, block->at(block->words.size() * 8));
+  }
+  const std::vector<AddressRange> ranges = {{begin, end - begin}};
   Reach reach({listed.region()}, {heap.region()}, history, canReadAll, {}, {ranges, find});
   CHECK(reach.isOpen());
   CHECK(follow(reach, access, {heap.region()}) == sorted({listed.at(), node.at(), far.at()}));
@@ -245,8 +247,24 @@ TEST_CASE("memory on demand that overlaps recorded memory is left out") {
   around.address -= 64;
   around.sizeBytes += 64;
   SearchHistory history;
-  Reach reach({}, {heap.region()}, history, canReadAll, {},
-              {{{around.address, around.sizeBytes}}, [&](uint64_t, bool) { return around; }});
+  Reach reach(
+      {}, {heap.region()}, history, canReadAll, {},
+      {{{around.address, around.sizeBytes}}, [&](uint64_t, bool) { return Reach::Asked{around}; }});
   reach.lookAt(around.address);
   CHECK(reach.takeFound().empty());
+}
+
+TEST_CASE("words of memory with other memory in it are not followed") {
+  Block mapped(100), node(10);
+  mapped.words[7] = node.at();
+  for (const bool isFollowed : {true, false}) {
+    CountingAccess access;
+    SearchHistory history;
+    const auto find = [&](uint64_t address, bool) -> std::optional<Reach::Asked> {
+      return Reach::Asked{address == node.at() ? node.region() : mapped.region(), isFollowed};
+    };
+    Reach reach({}, {}, history, canReadAll, {}, {{{node.at(), 8}}, find});
+    reach.lookAt(mapped.at());
+    CHECK(follow(reach, access, reach.takeFound()).size() == (isFollowed ? 1 : 0));
+  }
 }

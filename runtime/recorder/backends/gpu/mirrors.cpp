@@ -35,8 +35,6 @@ void undoWords(std::span<const std::byte> before, std::span<std::byte> after,
 }
 
 void undoUnsettled(std::span<const Changed> changed) {
-  const timespec pause{0, kPauseNs};
-  clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
   std::vector<std::byte> later(kPartBytes);
   for (const Changed& one : changed)
     for (size_t at = 0; at < one.after.size(); at += kPartBytes) {
@@ -50,7 +48,13 @@ void undoUnsettled(std::span<const Changed> changed) {
 
 } // namespace
 
-void hashMirrored(std::span<const HashTask> tasks, const Mirrors* before, Mirrors& mirrors) {
+void pauseShortly() noexcept {
+  const timespec pause{0, kPauseNs};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
+}
+
+void hashMirrored(std::span<const HashTask> tasks, const Mirrors* before, Mirrors& mirrors,
+                  void (*pause)()) {
   uint64_t sizeBytes = 0;
   for (const HashTask& task : tasks)
     sizeBytes += task.region->sizeBytes;
@@ -69,8 +73,10 @@ void hashMirrored(std::span<const HashTask> tasks, const Mirrors* before, Mirror
         std::memcmp(known->second.memory.get(), slab.memory.get(), slab.sizeBytes) != 0)
       changed.push_back({address, bytesOf(known->second), bytesOf(slab)});
   }
-  if (!changed.empty())
+  if (!changed.empty()) {
+    pause();
     undoUnsettled(changed);
+  }
   hashOnHost(mirrored);
 }
 

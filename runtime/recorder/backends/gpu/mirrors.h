@@ -13,10 +13,14 @@ namespace mneme::record::gpu {
 /// By the address of the region.
 using Mirrors = std::unordered_map<uint64_t, Slab>;
 
+/// Lets other threads go on for a few milliseconds.
+void pauseShortly() noexcept;
+
 /// Copies host memory that other threads may change or unmap, and hashes the copies: what is hashed
 /// is what is taken. Words that a kernel may have changed since `before`, if given, are read twice:
 /// those that go on changing while it does not run are not its own, and are as they were before.
-/// \throws Error{OutOfMemory}
-void hashMirrored(std::span<const HashTask> tasks, const Mirrors* before, Mirrors& mirrors);
+/// `pause` is what happens between the reads. \throws Error{OutOfMemory}
+void hashMirrored(std::span<const HashTask> tasks, const Mirrors* before, Mirrors& mirrors,
+                  void (*pause)() = pauseShortly);
 
 } // namespace mneme::record::gpu
