@@ -25,6 +25,10 @@ void inherit(GraphBody& after, const GraphBody& before) {
     node.isOff = old.isOff;
     if (node.child)
       inherit(*node.child, *old.child);
+    if (node.bodies.size() != old.bodies.size())
+      throw Error(ErrorCode::Unsupported, "it has other nodes now");
+    for (size_t body = 0; body < node.bodies.size(); ++body)
+      inherit(*node.bodies[body], *old.bodies[body]);
   }
 }
 
@@ -36,8 +40,11 @@ bool isChain(const GraphBody& body) {
     if (!from.insert(before).second || !to.insert(after).second)
       return false;
   return body.edges.size() + 1 >= body.nodes.size() &&
-         std::ranges::all_of(
-             body.nodes, [](const auto& node) { return !node->child || isChain(*node->child); });
+         std::ranges::all_of(body.nodes, [](const auto& node) {
+           return (!node->child || isChain(*node->child)) &&
+                  std::ranges::all_of(node->bodies,
+                                      [](const auto& inside) { return isChain(*inside); });
+         });
 }
 
 bool hasOff(const GraphBody& body) {
@@ -335,6 +342,8 @@ void ExecutableGraph::keep(GraphBody& body) {
     byOriginal_[node->original] = node.get();
     if (node->child)
       keep(*node->child);
+    for (const auto& inside : node->bodies)
+      keep(*inside);
   }
 }
 
@@ -373,9 +382,10 @@ void ExecutableGraph::changeNode(void* original, const std::function<int(void* n
   if (node->isStandIn)
     return;
   const bool isOutside = node->place == NodePlace::Before || node->place == NodePlace::Behind;
-  if (change(node->handle) != 0 ||
-      (isOutside && !canLeave(functions_, *node, node->handle, known_.mayLeave)))
+  if (change(node->handle) != 0)
     lose();
+  else if (isOutside && !canLeave(functions_, *node, node->handle, known_.mayLeave))
+    placeNodes(*body_, known_.mayLeave);
 }
 
 void ExecutableGraph::setOff(void* original, bool isOff) {
@@ -415,9 +425,12 @@ void ExecutableGraph::update(void* graph) {
 void ExecutableGraph::abandon() noexcept {
   const std::function<void(GraphBody&)> leave = [&](GraphBody& body) {
     body.isOwned = false;
-    for (const auto& node : body.nodes)
+    for (const auto& node : body.nodes) {
       if (node->child)
         leave(*node->child);
+      for (const auto& inside : node->bodies)
+        leave(*inside);
+    }
   };
   if (body_)
     leave(*body_);

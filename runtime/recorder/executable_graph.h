@@ -75,7 +75,7 @@ struct KnownKernels {
 };
 
 /// Not thread-safe, as the vendor's graphs are not.
-class ExecutableGraph {
+class ExecutableGraph : public std::enable_shared_from_this<ExecutableGraph> {
 public:
   /// Copies the graph, of which the program has made `exec`, unless it has no kernel that is known,
   /// or `whyNot` says why no graph is launched in parts. \throws Error if that is impossible
@@ -105,6 +105,10 @@ public:
   /// Returns those of kernels in graphs in a graph that has conditional nodes.
   const std::vector<const void*>& inChildren() const noexcept { return inChildren_; }
   bool hasConditions() const noexcept { return body_ && body_->isRebuilt; }
+  /// What its conditional nodes' bodies are copied to, too; null if whyNot() was known from the
+  /// start.
+  GraphBody* body() noexcept { return body_.get(); }
+  unsigned long long flags() const noexcept { return flags_; }
   /// Whether launches in parts need the nodes of this graph of the program's.
   bool needs(const void* graph) const noexcept { return needsSource_ && graph == source_; }
   /// The program has removed a node of a graph. Ends launches in parts if they need it.
@@ -130,6 +134,10 @@ public:
 
   /// Kernels that stay in it and are not recorded have been named.
   bool areStayingNamed = false;
+
+  /// Its bodies are run by the host while kernels in them are to be recorded (chosen_parts.h). They
+  /// are not if that was tried in vain.
+  bool isChosen = false, isChosenInVain = false;
 
   /// The graph that it was made of, if the program has destroyed that.
   std::shared_ptr<OutlivingGraph> outliving;

@@ -103,12 +103,16 @@ const void* functionOf(const GraphFunctions& functions, void* node, const IsKern
   return function;
 }
 
+bool canSimplyLeave(const GraphNode& node) {
+  return is(node, NodeKind::Copy) || is(node, NodeKind::Fill);
+}
+
 /// Makes the copy of one node, whose handle is that of the program's until then.
 void copyNode(GraphBody& body, GraphNode& node, const std::vector<void*>& after) {
   const auto& functions = body.functions;
   void* copy = nullptr;
   const bool isLike =
-      (is(node, NodeKind::Kernel) || is(node, NodeKind::Copy) || is(node, NodeKind::Fill)) &&
+      (is(node, NodeKind::Kernel) || canSimplyLeave(node) || is(node, NodeKind::Host)) &&
       functions.addLike(&copy, body.graph, after.data(), after.size(), node.original) == 0;
   node.isStandIn = !isLike;
   if (!isLike)
@@ -117,32 +121,21 @@ void copyNode(GraphBody& body, GraphNode& node, const std::vector<void*>& after)
   node.handle = copy;
 }
 
-/// What runs before has only such nodes before it, and what runs behind only such nodes behind it.
-void placeNodes(GraphBody& body, const IsKernel& mayLeave) {
-  std::unordered_map<const GraphNode*, std::vector<const GraphNode*>> before, behind;
-  for (const auto& [from, to] : body.edges) {
-    before[body.nodes[to].get()].push_back(body.nodes[from].get());
-    behind[body.nodes[from].get()].push_back(body.nodes[to].get());
+std::unique_ptr<GraphBody> rebuildGraph(const GraphFunctions& functions, void* graph,
+                                        const IsKernel& mayLeave);
+
+/// Copies the bodies of a conditional node, each as a graph of its own.
+void copyBodies(const GraphFunctions& functions, GraphNode& node, const IsKernel& mayLeave) {
+  const auto condition = conditionOf(node.original);
+  if (!functions.canChoose() || !condition)
+    return;
+  node.condition = *condition;
+  try {
+    for (void* body : bodiesOf(node.original))
+      node.bodies.push_back(rebuildGraph(functions, body, mayLeave));
+  } catch (const Error&) {
+    node.bodies.clear();
   }
-  const auto all = [](const std::vector<const GraphNode*>& nodes, NodePlace place) {
-    return std::ranges::all_of(nodes, [&](const GraphNode* one) { return one->place == place; });
-  };
-  std::vector<GraphNode*> rest;
-  for (GraphNode* node : body.order) {
-    const bool canGo = canLeave(body.functions, *node, node->original, mayLeave);
-    const bool isBefore = canGo && all(before[node], NodePlace::Before);
-    node->place = isBefore ? NodePlace::Before : NodePlace::Among;
-    if (canGo && !isBefore)
-      rest.push_back(node);
-  }
-  for (GraphNode* node : rest | std::views::reverse)
-    if (all(behind[node], NodePlace::Behind))
-      node->place = NodePlace::Behind;
-  std::vector<GraphNode*> order;
-  for (const NodePlace place : {NodePlace::Before, NodePlace::Among, NodePlace::Behind})
-    std::ranges::copy_if(body.order, std::back_inserter(order),
-                         [&](const GraphNode* node) { return node->place == place; });
-  body.order = std::move(order);
 }
 
 std::unique_ptr<GraphBody> rebuildGraph(const GraphFunctions& functions, void* graph,
@@ -167,6 +160,8 @@ std::unique_ptr<GraphBody> rebuildGraph(const GraphFunctions& functions, void* g
     for (const GraphNode* one : earlier[node])
       after.push_back(one->handle);
     copyNode(*body, *node, after);
+    if (is(*node, NodeKind::Conditional))
+      copyBodies(functions, *node, mayLeave);
   }
   placeNodes(*body, mayLeave);
   return body;
@@ -214,7 +209,36 @@ bool canLeave(const GraphFunctions& functions, const GraphNode& one, void* node,
   if (is(one, NodeKind::Empty))
     return true; // launching it twice does nothing
   return !one.isStandIn &&
-         (!is(one, NodeKind::Kernel) || mayLeave(functionOf(functions, node, mayLeave)));
+         (canSimplyLeave(one) ||
+          (is(one, NodeKind::Kernel) && mayLeave(functionOf(functions, node, mayLeave))));
+}
+
+/// What runs before has only such nodes before it, and what runs behind only such nodes behind it.
+void placeNodes(GraphBody& body, const IsKernel& mayLeave) {
+  std::unordered_map<const GraphNode*, std::vector<const GraphNode*>> before, behind;
+  for (const auto& [from, to] : body.edges) {
+    before[body.nodes[to].get()].push_back(body.nodes[from].get());
+    behind[body.nodes[from].get()].push_back(body.nodes[to].get());
+  }
+  const auto all = [](const std::vector<const GraphNode*>& nodes, NodePlace place) {
+    return std::ranges::all_of(nodes, [&](const GraphNode* one) { return one->place == place; });
+  };
+  std::vector<GraphNode*> rest;
+  for (GraphNode* node : body.order) {
+    const bool canGo = canLeave(body.functions, *node, node->handle, mayLeave);
+    const bool isBefore = canGo && all(before[node], NodePlace::Before);
+    node->place = isBefore ? NodePlace::Before : NodePlace::Among;
+    if (canGo && !isBefore)
+      rest.push_back(node);
+  }
+  for (GraphNode* node : rest | std::views::reverse)
+    if (all(behind[node], NodePlace::Behind))
+      node->place = NodePlace::Behind;
+  std::vector<GraphNode*> order;
+  for (const NodePlace place : {NodePlace::Before, NodePlace::Among, NodePlace::Behind})
+    std::ranges::copy_if(body.order, std::back_inserter(order),
+                         [&](const GraphNode* node) { return node->place == place; });
+  body.order = std::move(order);
 }
 
 const char* whyNotCopied(const GraphFunctions& functions, void* graph, bool isOutermost) {

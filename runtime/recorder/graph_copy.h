@@ -20,6 +20,7 @@ struct GraphKernel {
   const void* handle = nullptr; ///< the kernel's first; null if it is unknown
   std::shared_ptr<const KernelInfo> info;
   std::vector<void*> unpacked; ///< the arguments, if the node has them in one buffer
+  bool setsConditions = true;  ///< or may do so
   void** args() const noexcept {
     return node.args ? node.args : const_cast<void**>(unpacked.data());
   }
@@ -49,6 +50,8 @@ struct GraphNode {
   NodePlace place = NodePlace::Anywhere;
   bool isStandIn = false; ///< the copy has an empty node in its place
   std::unique_ptr<GraphBody> child;
+  Condition condition;                            ///< of a conditional node
+  std::vector<std::unique_ptr<GraphBody>> bodies; ///< its own; none if they cannot be made again
 };
 
 /// A graph and the graphs in it.
@@ -80,6 +83,8 @@ bool hasConditions(const GraphFunctions& functions, void* graph);
 /// nodes. `node` is the program's, or its copy.
 bool canLeave(const GraphFunctions& functions, const GraphNode& one, void* node,
               const IsKernel& mayLeave);
+/// Finds the places of the nodes of a graph with conditional nodes.
+void placeNodes(GraphBody& body, const IsKernel& mayLeave);
 /// Null if every kind of node can be run in a copy of its graph, or beside it. Graphs in a graph
 /// are copied by the vendor, with what is around them.
 const char* whyNotCopied(const GraphFunctions& functions, void* graph, bool isOutermost = true);

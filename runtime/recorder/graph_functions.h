@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "runtime/core/abi/mneme_rt.h"
@@ -25,6 +26,7 @@ enum class NodeKind : int {
   Kernel = 0,
   Copy = 1,
   Fill = 2,
+  Host = 3,
   Child = 4,
   Empty = 5,
   Alloc = 10,
@@ -48,6 +50,15 @@ struct AllocParams {
   void* pointer; ///< out
 };
 static_assert(offsetof(AllocParams, pointer) == 112);
+
+/// A conditional node: a kernel sets the value of its handle, which says which of its bodies run.
+struct Condition {
+  enum class Type : int { If = 0, While = 1, Switch = 2 }; ///< numbers of the vendors
+  uint64_t handle = 0;
+  Type type = Type::If;
+  unsigned size = 0;  ///< the number of bodies
+  unsigned value = 0; ///< that the handle has when the graph is launched
+};
 
 /// Statuses are the vendor's.
 struct GraphFunctions {
@@ -82,10 +93,27 @@ struct GraphFunctions {
   // If one of these is null, graphs with conditional nodes, which no vendor copies, are left whole;
   // it also needs `addEmpty`.
   int (*create)(void** graph, unsigned flags) = nullptr;
-  /// Adds a node that does what the other one does: a kernel, a copy or a fill.
+  /// Adds a node that does what the other one does: a kernel, a copy, a fill or a host function.
   int (*addLike)(void** node, void* graph, void* const* after, size_t count, void* other) = nullptr;
   /// Names of functions by which kernels say which bodies of conditional nodes run.
   std::span<const char* const> conditionSetters = {};
+
+  // If one of these is null, bodies of conditional nodes run in the program's own graphs alone.
+  /// Makes a handle of the graph, which has this value when the graph is launched.
+  int (*createHandle)(uint64_t* handle, void* graph, unsigned value) = nullptr;
+  /// Adds a conditional node, and tells its bodies, which are as many as it has.
+  int (*addConditional)(void** node, void* graph, void* const* after, size_t count,
+                        const Condition& condition, void** bodies) = nullptr;
+  /// Adds a node that sets one word.
+  int (*addFill)(void** node, void* graph, unsigned* word, unsigned value) = nullptr;
+  /// Makes words of the host that such nodes reach; null if there is no memory.
+  unsigned* (*makeWords)(size_t count) = nullptr;
+  int (*waitStream)(void* stream) = nullptr;
+  // If one of these is null, what is launched in parts is waited for as long as it takes.
+  /// Makes a stream that waits for no other one.
+  int (*makeStream)(void** stream) = nullptr;
+  /// Makes what comes later in a stream wait until the word is 1.
+  int (*waitForWord)(void* stream, const unsigned* word) = nullptr;
 
   // If one of these is null, the vendor has the memory that nodes allocate (graph_blocks.h).
   int (*addEmpty)(void** node, void* graph, void* const* after, size_t count) = nullptr;
@@ -103,6 +131,9 @@ struct GraphFunctions {
            destroyExec && setEnabled && launch && readKernel;
   }
   bool canRebuild() const noexcept { return canRun() && create && addLike && addEmpty; }
+  bool canChoose() const noexcept {
+    return canRebuild() && createHandle && addConditional && addFill && makeWords && waitStream;
+  }
   bool canHoldMemory() const noexcept {
     return canRun() && addEmpty && getDependencies && readCapture && captureBehind &&
            exchangeCaptureMode && freeBytes;

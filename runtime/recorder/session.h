@@ -219,6 +219,19 @@ private:
   bool nameUnrecorded(ExecutableGraph& graph);
   void countWhole(ExecutableGraph& graph, bool isAny);
   Attempt leaveInGraph(GraphNode& node);
+  void dropImpossible(const ExecutableGraph& graph, const GraphNode& node,
+                      const mneme_launch& launch, void* stream, Attempt& attempt);
+  struct Chosen;
+  bool mayRecord(const GraphNode& node, void* stream);
+  bool mayRecordIn(const GraphNode& conditional, void* stream);
+  bool mayRecordInBodies(ExecutableGraph& graph, void* stream);
+  int launchChosen(ExecutableGraph& graph, void* stream, const WorkPlace& place, const Next& whole);
+  void runNodes(Chosen& chosen, const GraphBody& body);
+  void runNode(Chosen& chosen, const GraphBody& body, size_t index);
+  bool runBodies(Chosen& chosen, const GraphNode& conditional);
+  Attempt decideNode(Chosen& chosen, GraphNode& node);
+  void runAlone(Chosen& chosen, const GraphNode& node, Attempt& attempt);
+  void goOnApart(const std::shared_ptr<Chosen>& chosen);
   std::string whyNotKept(const GraphNode& node, const Attempt& attempt,
                          const mneme_launch& launch) const;
   bool keepGraph(const ExecutableGraph& graph, std::vector<Attempt>& attempts,

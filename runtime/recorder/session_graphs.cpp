@@ -5,11 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/core/abi/argument_buffer.h"
-#include "runtime/core/base/last_error.h"
 #include "runtime/core/base/sentence.h"
 #include "runtime/recorder/executable_graph.h"
 #include "runtime/recorder/loaded_code.h"
+#include "runtime/recorder/node_kernels.h"
 #include "runtime/recorder/session.h"
 
 namespace mneme::record {
@@ -23,55 +22,11 @@ constexpr const char* kInGraph =
 constexpr const char* kAmong =
     "its launches in a graph with conditional nodes are not recorded: it runs neither before nor "
     "behind what has to stay in that graph, such as host functions and kernels that set conditions";
+constexpr const char* kSets =
+    "its launches in a graph with conditional nodes are not recorded: it sets their conditions, "
+    "which it cannot alone";
 constexpr const char* kElsewhere =
     "was not recorded: it runs on another device than the stream that its graph is launched in";
-
-mneme_launch launchOf(const GraphKernel& kernel, void* stream) {
-  const LoadedLaunch launch{.function = kernel.node.function,
-                            .grid = kernel.node.grid,
-                            .block = kernel.node.block,
-                            .sharedBytes = kernel.node.sharedBytes,
-                            .stream = stream,
-                            .isCooperative = kernel.node.isCooperative};
-  return asRecorded(launch, kernel.handle, kernel.args());
-}
-
-LaunchTraits traitsOf(const GraphKernel& kernel) {
-  return {.isCooperative = kernel.node.isCooperative, .cluster = kernel.node.cluster};
-}
-
-/// Reads what the node launches now.
-void readNode(Session& session, const GraphFunctions& functions, GraphNode& node) {
-  node.kernel = {};
-  node.isRead = true;
-  node.isNamed = false;
-  const char* why = kNotBuilt;
-  const void* function = &node;
-  for (const auto read : {functions.readKernel, functions.readKernelElse}) {
-    GraphKernel kernel;
-    if (!read || read(node.isStandIn ? node.original : node.handle, kernel.node) != 0)
-      continue;
-    auto [handle, info] = session.findKernel(kernel.node.function);
-    function = kernel.node.function;
-    why = info ? whyUnreadable(*info) : why;
-    if (!info || !info->blob)
-      continue;
-    kernel.handle = handle;
-    kernel.info = std::move(info);
-    if (kernel.node.args ||
-        unpackArguments(kernel.node.extra, kernel.info->blob->args, kernel.unpacked))
-      node.kernel = std::move(kernel);
-    return;
-  }
-  session.noteKernelOnce(why, function);
-}
-
-/// Whether the kernel runs on another device than its graph's stream.
-bool isElsewhere(const GraphFunctions& functions, const NodeKernel& kernel, void* stream) {
-  void* context = nullptr;
-  return kernel.context && functions.contextOf && functions.contextOf(stream, &context) == 0 &&
-         context != kernel.context;
-}
 
 } // namespace
 
@@ -106,7 +61,8 @@ bool Session::nameUnrecorded(ExecutableGraph& graph) {
   for (const void* function : graph.inChildren())
     nameOnce(function, kInGraph);
   for (const void* function : graph.inBodies())
-    nameOnce(function, kInBody);
+    if (!graph.isChosen)
+      nameOnce(function, kInBody);
   return isNamed;
 }
 
@@ -114,10 +70,8 @@ bool Session::nameUnrecorded(ExecutableGraph& graph) {
 /// recorded. `isAny` tells whether others of it would be.
 void Session::countWhole(ExecutableGraph& graph, bool isAny) {
   for (GraphNode* node : graph.kernels()) {
-    if (!node->isRead && !node->isStandIn) {
-      const KeepsLastError keeps(graph.functions().peekAtLastError, graph.functions().getLastError);
-      readNode(*this, graph.functions(), *node);
-    }
+    if (!node->isStandIn)
+      readNode(*this, graph, *node);
     if (node->kernel.node.function)
       isAny |= countUnrecorded(node->kernel.node.function);
   }
@@ -133,10 +87,21 @@ Session::Attempt Session::leaveInGraph(GraphNode& node) {
   if (!attempt.isWanted || std::exchange(node.isNamed, true))
     return attempt;
   if (attempt.info->state)
-    noteKernelOnce(kAmong, node.kernel.node.function);
+    noteKernelOnce(node.kernel.setsConditions ? kSets : kAmong, node.kernel.node.function);
   else
     note(attempt.info->whyNot);
   return attempt;
+}
+
+/// Drops a recording that something stands against.
+void Session::dropImpossible(const ExecutableGraph& graph, const GraphNode& node,
+                             const mneme_launch& launch, void* stream, Attempt& attempt) {
+  if (const std::string reason = whyNot(attempt, launch); !reason.empty()) {
+    note(reason);
+    dropRecording(attempt, nullptr, true);
+  } else if (isElsewhere(graph.functions(), node.kernel.node, stream)) {
+    dropRecording(attempt, kElsewhere, false);
+  }
 }
 
 /// Decides about each kernel; true if any is to be recorded. If none is, all are counted.
@@ -147,16 +112,14 @@ bool Session::decideGraph(ExecutableGraph& graph, void* stream, std::vector<Atte
   std::vector<mneme_launch> launches(kernels.size());
   for (size_t index = 0; index < kernels.size(); ++index) {
     GraphNode& node = *kernels[index];
-    if (!node.isRead) {
-      const KeepsLastError keeps(graph.functions().peekAtLastError, graph.functions().getLastError);
-      readNode(*this, graph.functions(), node);
-    }
+    readNode(*this, graph, node);
     Attempt& attempt = attempts[index];
     attempt.isCounted = !node.kernel.info;
     node.isWanted = false;
     if (!node.kernel.info)
       continue;
-    if (node.place == NodePlace::Among) {
+    const bool isAmong = node.place == NodePlace::Among;
+    if (isAmong && (!graph.isChosen || node.kernel.setsConditions)) {
       attempt = leaveInGraph(node);
       continue;
     }
@@ -165,12 +128,10 @@ bool Session::decideGraph(ExecutableGraph& graph, void* stream, std::vector<Atte
     attempt = decide(launch, &traits);
     if (!attempt.isRecorded)
       continue;
-    if (const std::string reason = whyNot(attempt, launch); !reason.empty()) {
-      note(reason);
+    if (isAmong) // it became due just now: the next launch records it
       dropRecording(attempt, nullptr, true);
-    } else if (isElsewhere(graph.functions(), node.kernel.node, stream)) {
-      dropRecording(attempt, kElsewhere, false);
-    }
+    else
+      dropImpossible(graph, node, launch, stream, attempt);
     node.isWanted = attempt.isRecorded;
     isAny |= node.isWanted;
   }
@@ -234,27 +195,30 @@ int Session::launchGraph(ExecutableGraph& graph, void* stream, const Next& whole
   const DeferredCancellation cancellation;
   std::vector<Attempt> attempts;
   std::vector<RunnablePart> parts;
+  bool isChosen = false;
   {
     const CallGuard guard;
     if (isCapturingGraph(backend_, stream))
       return whole(); // it becomes a part of another graph
     try {
       orderBehindParts(graph, stream);
+      isChosen = mayRecordInBodies(graph, stream);
       const bool isNamed = nameUnrecorded(graph);
       if (graph.whyNot())
         countWhole(graph, isNamed);
-      if (graph.whyNot() || !decideGraph(graph, stream, attempts)) {
+      if (graph.whyNot() || (!isChosen && !decideGraph(graph, stream, attempts))) {
         for (Attempt& attempt : attempts)
           count(attempt);
         return whole();
       }
-      parts = graph.cut();
+      if (!isChosen)
+        parts = graph.cut();
     } catch (const std::exception& error) {
       note(sentence(kGraph, error.what()));
       graph.lose(ExecutableGraph::kWhole);
     }
   }
-  if (parts.empty())
+  if (parts.empty() && !isChosen)
     return launchWhole(attempts, nullptr, whole);
   const auto known = isDefaultStream(stream) ? std::nullopt : backend_.placeOf(stream);
   const WorkPlace place = known ? *known : backend_.currentPlace();
@@ -262,6 +226,8 @@ int Session::launchGraph(ExecutableGraph& graph, void* stream, const Next& whole
     return launchWhole(attempts, kDeviceBusy, whole);
   graph.streamOfParts = stream;
   graph.deviceOfParts = place.device;
+  if (isChosen)
+    return launchChosen(graph, stream, place, whole);
   const int status = launchParts(attempts, parts, stream, place);
   if (!std::ranges::all_of(parts, &RunnablePart::isPutBack)) {
     const CallGuard guard;

@@ -177,6 +177,11 @@ int readKernelOfStartedRuntime(void* node, NodeKernel& kernel) {
 
 constexpr const char* kConditionSetters[] = {"cudaGraphSetConditional"};
 
+int currentContext(void** context) {
+  const auto current = find<int (*)(void**)>("cuCtxGetCurrent");
+  return current ? current(context) : kInitializationError;
+}
+
 /// Copies and fills run in the context that is current now, when the graph becomes runnable. No
 /// function tells in which one the program's own node runs, and the two differ if the program
 /// changed contexts in between; what they copy and fill is the same.
@@ -184,16 +189,14 @@ int addLike(const char* read, const char* add, void** node, void* graph, void* c
             size_t count, void* other) {
   using Add = int (*)(void** node, void* graph, void* const* after, size_t count,
                       const void* params, void* context);
-  using GetCurrent = int (*)(void** context);
   constexpr size_t kMost = 256; // of the structures for copies and fills
   const auto readParams = find<GetOf>(read);
   const auto addNode = find<Add>(add);
-  const auto current = find<GetCurrent>("cuCtxGetCurrent");
   alignas(8) char params[kMost]{};
   void* context = nullptr;
-  int status = readParams && addNode && current ? readParams(other, params) : kInitializationError;
+  int status = readParams && addNode ? readParams(other, params) : kInitializationError;
   if (status == 0)
-    status = current(&context);
+    status = currentContext(&context);
   return status == 0 ? addNode(node, graph, after, count, params, context) : status;
 }
 
@@ -211,6 +214,16 @@ int addKernelLike(void** node, void* graph, void* const* after, size_t count, vo
   return status == 0 ? copyAttributes(*node, other) : status;
 }
 
+int addHostLike(void** node, void* graph, void* const* after, size_t count, void* other) {
+  using Add =
+      int (*)(void** node, void* graph, void* const* after, size_t count, const void* params);
+  const auto read = find<GetOf>("cuGraphHostNodeGetParams");
+  const auto add = find<Add>("cuGraphAddHostNode");
+  alignas(8) char params[64]{};
+  const int status = read && add ? read(other, params) : kInitializationError;
+  return status == 0 ? add(node, graph, after, count, params) : status;
+}
+
 /// The runtime's graphs are the driver's.
 int addNodeLike(void** node, void* graph, void* const* after, size_t count, void* other) {
   int type = -1;
@@ -219,6 +232,8 @@ int addNodeLike(void** node, void* graph, void* const* after, size_t count, void
     return kInitializationError;
   if (type == static_cast<int>(NodeKind::Kernel))
     return addKernelLike(node, graph, after, count, other);
+  if (type == static_cast<int>(NodeKind::Host))
+    return addHostLike(node, graph, after, count, other);
   if (type == static_cast<int>(NodeKind::Copy))
     return addLike("cuGraphMemcpyNodeGetParams", "cuGraphAddMemcpyNode", node, graph, after, count,
                    other);
@@ -226,6 +241,86 @@ int addNodeLike(void** node, void* graph, void* const* after, size_t count, void
     return addLike("cuGraphMemsetNodeGetParams", "cuGraphAddMemsetNode", node, graph, after, count,
                    other);
   return kInitializationError;
+}
+
+int createHandle(uint64_t* handle, void* graph, unsigned value) {
+  using CreateHandle =
+      int (*)(uint64_t* handle, void* graph, void* context, unsigned value, unsigned flags);
+  constexpr unsigned kAssigned = 1;
+  const auto make = find<CreateHandle>("cuGraphConditionalHandleCreate");
+  void* context = nullptr;
+  const int status = make ? currentContext(&context) : kInitializationError;
+  return status == 0 ? make(handle, graph, context, value, kAssigned) : status;
+}
+
+/// The driver's structure for a node of any type, with what is set here.
+struct ConditionalParams {
+  int type = static_cast<int>(NodeKind::Conditional);
+  int reserved[3]{};
+  uint64_t handle;
+  int conditionType;
+  unsigned size;
+  void** bodies = nullptr;
+  void* context = nullptr;
+  char more[208]{};
+};
+static_assert(sizeof(ConditionalParams) == 256);
+
+int addConditional(void** node, void* graph, void* const* after, size_t count,
+                   const Condition& condition, void** bodies) {
+  using Add = int (*)(void** node, void* graph, void* const* after, const EdgeData* data,
+                      size_t count, void* params);
+  const auto add = find<Add>("cuGraphAddNode_v2");
+  ConditionalParams params{.handle = condition.handle,
+                           .conditionType = static_cast<int>(condition.type),
+                           .size = condition.size};
+  int status = add ? currentContext(&params.context) : kInitializationError;
+  if (status == 0)
+    status = add(node, graph, after, nullptr, count, &params);
+  if (status == 0 && !params.bodies)
+    return kInitializationError;
+  if (status == 0)
+    std::copy_n(params.bodies, condition.size, bodies);
+  return status;
+}
+
+int addFill(void** node, void* graph, unsigned* word, unsigned value) {
+  struct Fill {
+    void* word;
+    size_t pitch;
+    unsigned value, elementBytes;
+    size_t width, height;
+  };
+  using Add = int (*)(void** node, void* graph, void* const* after, size_t count,
+                      const Fill* params, void* context);
+  const auto add = find<Add>("cuGraphAddMemsetNode");
+  void* context = nullptr;
+  const int status = add ? currentContext(&context) : kInitializationError;
+  const Fill fill{word, sizeof *word, value, sizeof *word, 1, 1};
+  return status == 0 ? add(node, graph, nullptr, 0, &fill, context) : status;
+}
+
+unsigned* makeWords(size_t count) {
+  using Make = int (*)(void** pointer, size_t bytes, unsigned flags);
+  constexpr unsigned kForAllContexts = 1, kOnDevices = 2;
+  const auto make = find<Make>("cuMemHostAlloc");
+  void* words = nullptr;
+  return make && make(&words, count * sizeof(unsigned), kForAllContexts | kOnDevices) == 0
+             ? static_cast<unsigned*>(words)
+             : nullptr;
+}
+
+int makeStream(void** stream) {
+  constexpr unsigned kNonBlocking = 1;
+  const auto make = find<int (*)(void** stream, unsigned flags)>("cuStreamCreate");
+  return make ? make(stream, kNonBlocking) : kInitializationError;
+}
+
+int waitForWord(void* stream, const unsigned* word) {
+  using WaitFor = int (*)(void* stream, const unsigned* word, unsigned value, unsigned flags);
+  constexpr unsigned kEqual = 1;
+  const auto wait = find<WaitFor>("cuStreamWaitValue32_v2");
+  return wait ? wait(stream, word, 1, kEqual) : kInitializationError;
 }
 
 /// On the CPU device there is one device, and the driver takes no graphs apart.
@@ -253,6 +348,13 @@ GraphFunctions ofRuntime() noexcept {
           .create = find<Create>("cudaGraphCreate"),
           .addLike = isOwn ? nullptr : &addNodeLike,
           .conditionSetters = kConditionSetters,
+          .createHandle = &createHandle,
+          .addConditional = &addConditional,
+          .addFill = &addFill,
+          .makeWords = &makeWords,
+          .waitStream = find<Destroy>("cuStreamSynchronize"),
+          .makeStream = &makeStream,
+          .waitForWord = &waitForWord,
           .addEmpty = find<AddEmpty>("cudaGraphAddEmptyNode"),
           .getDependencies = &dependenciesOf,
           .readCapture = &readCapture,
@@ -282,6 +384,13 @@ GraphFunctions ofDriver() noexcept {
           .create = find<Create>("cuGraphCreate"),
           .addLike = &addNodeLike,
           .conditionSetters = kConditionSetters,
+          .createHandle = &createHandle,
+          .addConditional = &addConditional,
+          .addFill = &addFill,
+          .makeWords = &makeWords,
+          .waitStream = find<Destroy>("cuStreamSynchronize"),
+          .makeStream = &makeStream,
+          .waitForWord = &waitForWord,
           .addEmpty = find<AddEmpty>("cuGraphAddEmptyNode"),
           .getDependencies = &dependenciesOf,
           .readCapture = &readCapture,

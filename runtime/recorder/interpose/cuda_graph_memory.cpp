@@ -40,8 +40,22 @@ int watchConditional(const NewNode& place, const NodeParams& params, const Next&
   const auto& made = params.conditional;
   if (status == 0 && place.node && made.bodies)
     try {
-      noteBodies(place.graph, *place.node, {made.bodies, made.size});
+      noteBodies(place.graph, *place.node, {made.bodies, made.size},
+                 {made.handle, static_cast<Condition::Type>(made.type), made.size});
     } catch (const std::exception&) { // no memory: kernels in the bodies are not named
+    }
+  return status;
+}
+
+/// Without the flag the value is undefined when the graph is launched.
+int watchHandle(const unsigned long long* handle, void* graph, unsigned value, unsigned flags,
+                const Next& next) {
+  constexpr unsigned kAssigned = 1;
+  const int status = next();
+  if (status == 0 && handle)
+    try {
+      noteHandle(graph, *handle, flags & kAssigned ? value : 0);
+    } catch (const std::exception&) { // no memory: kernels in the bodies are not recorded
     }
   return status;
 }
@@ -159,6 +173,31 @@ MNEME_RECORD_API int cuGraphAddNode_v2(void** node, void* graph, void* const* af
   return addNode({node, graph, after, count}, edges, params, cuGraphFunctions(), [&] {
     return forward<cuGraphAddNode_v2>("cuGraphAddNode_v2", node, graph, after, edges, count,
                                       params);
+  });
+}
+
+MNEME_RECORD_API int cudaGraphConditionalHandleCreate(unsigned long long* handle, void* graph,
+                                                      unsigned value, unsigned flags) {
+  return watchHandle(handle, graph, value, flags, [&] {
+    return forward<cudaGraphConditionalHandleCreate>("cudaGraphConditionalHandleCreate", handle,
+                                                     graph, value, flags);
+  });
+}
+
+MNEME_RECORD_API int cudaGraphConditionalHandleCreate_v2(unsigned long long* handle, void* graph,
+                                                         void* context, unsigned value,
+                                                         unsigned flags) {
+  return watchHandle(handle, graph, value, flags, [&] {
+    return forward<cudaGraphConditionalHandleCreate_v2>("cudaGraphConditionalHandleCreate_v2",
+                                                        handle, graph, context, value, flags);
+  });
+}
+
+MNEME_RECORD_API int cuGraphConditionalHandleCreate(unsigned long long* handle, void* graph,
+                                                    void* context, unsigned value, unsigned flags) {
+  return watchHandle(handle, graph, value, flags, [&] {
+    return forward<cuGraphConditionalHandleCreate>("cuGraphConditionalHandleCreate", handle, graph,
+                                                   context, value, flags);
   });
 }
 

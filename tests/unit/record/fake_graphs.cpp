@@ -11,17 +11,29 @@ World world;
 std::unique_ptr<Graph> Graph::copy() const {
   auto made = std::make_unique<Graph>();
   made->isNested = isNested;
+  made->values = values;
   std::map<const Node*, Node*> copies;
   for (const auto& node : nodes) {
     Node* one = copies[node.get()] = made->add(node->number, {}, node->kind);
     one->original = node.get();
+    one->condition = node->condition, one->word = node->word;
     if (node->child)
       one->child = node->child->copy();
+    for (const auto& body : node->bodies)
+      one->bodies.push_back(body->copy());
   }
   for (const auto& node : nodes)
     for (const Node* before : node->after)
       copies[node.get()]->after.push_back(copies.at(before));
   return made;
+}
+
+Node* Graph::addConditional(const mneme::record::Condition& condition, std::vector<Node*> after) {
+  Node* const node = add(0, std::move(after), 13);
+  node->condition = condition;
+  for (unsigned index = 0; index < condition.size; ++index)
+    node->bodies.push_back(std::make_unique<Graph>());
+  return node;
 }
 
 namespace {
@@ -34,6 +46,35 @@ struct Exec {
 Graph* graphOf(void* graph) { return static_cast<Graph*>(graph); }
 Node* nodeOf(void* node) { return static_cast<Node*>(node); }
 
+std::vector<unsigned> values; ///< of the handles, which count from 1 on
+
+void run(const Graph& graph, const std::set<const Node*>& off);
+
+const Graph* chosen(const Node& node) {
+  const unsigned value = values.at(node.condition.handle - 1);
+  const bool isSwitch = node.condition.type == mneme::record::Condition::Type::Switch;
+  const size_t index = isSwitch ? value : value == 0;
+  return index < node.bodies.size() ? node.bodies[index].get() : nullptr;
+}
+
+void runOne(const Node& node, const std::set<const Node*>& off) {
+  if (node.word) {
+    *node.word = static_cast<unsigned>(node.number);
+    return;
+  }
+  if (node.bodies.empty() || node.number != 0)
+    world.ran.push_back(node.number);
+  if (auto& sets = world.sets[node.number]; !sets.empty()) {
+    values.at(node.condition.handle - 1) = sets.front();
+    sets.erase(sets.begin());
+  }
+  if (node.bodies.empty())
+    return;
+  const bool isLoop = node.condition.type == mneme::record::Condition::Type::While;
+  for (const Graph* body = chosen(node); body; body = isLoop ? chosen(node) : nullptr)
+    run(*body, off);
+}
+
 void run(const Graph& graph, const std::set<const Node*>& off) {
   std::set<const Node*> done;
   while (done.size() < graph.nodes.size())
@@ -44,7 +85,7 @@ void run(const Graph& graph, const std::set<const Node*>& off) {
         if (node->child)
           run(*node->child, off);
         else if (!off.contains(node->original))
-          world.ran.push_back(node->number);
+          runOne(*node, off);
       }
 }
 
@@ -114,6 +155,7 @@ int setEnabled(void* exec, void* node, unsigned isEnabled) {
 }
 int launch(void* exec, void*) {
   const Exec& one = *static_cast<Exec*>(exec);
+  values = one.graph->values;
   run(*one.graph, one.off);
   return 0;
 }
@@ -129,7 +171,9 @@ int addLike(void** node, void* graph, void* const* after, size_t count, void* ot
   std::vector<Node*> before;
   for (size_t index = 0; index < count; ++index)
     before.push_back(nodeOf(after[index]));
-  *node = graphOf(graph)->add(nodeOf(other)->number, before, nodeOf(other)->kind);
+  Node* const made = graphOf(graph)->add(nodeOf(other)->number, before, nodeOf(other)->kind);
+  made->condition = nodeOf(other)->condition;
+  *node = made;
   return 0;
 }
 int addEmpty(void** node, void* graph, void* const* after, size_t count) {
@@ -138,6 +182,29 @@ int addEmpty(void** node, void* graph, void* const* after, size_t count) {
   Node empty;
   empty.kind = static_cast<int>(mneme::record::NodeKind::Empty);
   return addLike(node, graph, after, count, &empty);
+}
+int createHandle(uint64_t* handle, void* graph, unsigned value) {
+  auto& values = graphOf(graph)->values;
+  values.push_back(value);
+  *handle = values.size();
+  return world.refusesConditions ? 801 : 0;
+}
+int addConditional(void** node, void* graph, void* const* after, size_t count,
+                   const mneme::record::Condition& condition, void** bodies) {
+  std::vector<Node*> before;
+  for (size_t index = 0; index < count; ++index)
+    before.push_back(nodeOf(after[index]));
+  Node* const made = graphOf(graph)->addConditional(condition, before);
+  for (size_t index = 0; index < condition.size; ++index)
+    bodies[index] = made->bodies[index].get();
+  *node = made;
+  return 0;
+}
+int addFill(void** node, void* graph, unsigned* word, unsigned value) {
+  Node* const made = graphOf(graph)->add(static_cast<int>(value), {}, 2);
+  made->word = word;
+  *node = made;
+  return 0;
 }
 int readKernel(void* node, mneme::record::NodeKernel& kernel) {
   kernel.sharedBytes = static_cast<size_t>(nodeOf(node)->number);
@@ -171,6 +238,18 @@ const mneme::record::GraphFunctions& functionsThatRebuild() {
   static const mneme::record::GraphFunctions all = [] {
     mneme::record::GraphFunctions made = functions();
     made.create = create, made.addLike = addLike, made.addEmpty = addEmpty;
+    return made;
+  }();
+  return all;
+}
+
+const mneme::record::GraphFunctions& functionsThatChoose() {
+  static const mneme::record::GraphFunctions all = [] {
+    mneme::record::GraphFunctions made = functionsThatRebuild();
+    made.createHandle = createHandle, made.addConditional = addConditional;
+    made.addFill = addFill;
+    made.makeWords = [](size_t count) { return new unsigned[count]; };
+    made.waitStream = [](void*) { return 0; };
     return made;
   }();
   return all;

@@ -1,7 +1,9 @@
 // A vendor of graphs for tests. A node is a number, and running it writes the number down.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <vector>
@@ -19,11 +21,15 @@ struct Node {
   const Node* original = nullptr;
   std::vector<Node*> after;
   std::unique_ptr<Graph> child;
+  mneme::record::Condition condition; ///< of a conditional node; of a kernel, what it sets
+  std::vector<std::unique_ptr<Graph>> bodies;
+  unsigned* word = nullptr; ///< that a fill sets to its number
 };
 
 struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
   bool isNested = false;
+  std::vector<unsigned> values; ///< at a launch, of the handles, which count from 1 on
 
   Node* add(int number, std::vector<Node*> after = {}, int kind = 0) {
     nodes.push_back(std::make_unique<Node>());
@@ -37,6 +43,8 @@ struct Graph {
     node->child = std::move(child);
     return node;
   }
+  /// The node has this many bodies.
+  Node* addConditional(const mneme::record::Condition& condition, std::vector<Node*> after = {});
   std::unique_ptr<Graph> copy() const;
 };
 
@@ -48,7 +56,9 @@ struct World {
   bool refusesNodes = false;    ///< empty ones
   bool refusesSwitches = false; ///< of nodes that are to be off
   bool keepsOff = false;        ///< what is off once
+  bool refusesConditions = false;
   std::vector<int> ran;
+  std::map<int, std::vector<unsigned>> sets; ///< by number of a kernel: what it sets, run by run
 };
 extern World world;
 
@@ -56,6 +66,8 @@ extern World world;
 const mneme::record::GraphFunctions& functions();
 /// With these graphs can be made node by node.
 const mneme::record::GraphFunctions& functionsThatRebuild();
+/// With these they can have conditional nodes.
+const mneme::record::GraphFunctions& functionsThatChoose();
 /// By functions of kernels: they lie in an array, by number.
 std::function<bool(const void*)> isNumberBelow(int limit);
 

@@ -1,0 +1,296 @@
+// Graphs whose conditional nodes run what kernels choose: loops, bodies of two and of several, and
+// such nodes in bodies. Each case is launched twice.
+#include "common.h"
+
+#include <cstdlib>
+
+__global__ void begin(int* numbers, int round) {
+  numbers[0] = 0;
+  numbers[1] = round;
+}
+
+__global__ void advance(int* values, int count, const int* numbers) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count)
+    values[i] = values[i] * 3 + numbers[0];
+}
+
+__global__ void step(int* values, int count, int factor, int added) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count)
+    values[i] = values[i] * factor + added;
+}
+
+/// Says whether a loop goes on.
+__global__ void again(cudaGraphConditionalHandle loop, int* number, int limit) {
+  cudaGraphSetConditional(loop, ++*number < limit);
+}
+
+/// Chooses by a remainder. `many` is 2, as a handle may be, too.
+__global__ void choose(cudaGraphConditionalHandle which, const int* number, long many, int added) {
+  cudaGraphSetConditional(which, static_cast<unsigned>((*number + added) % many));
+}
+
+/// The same with the handle in memory.
+__global__ void chooseFar(const cudaGraphConditionalHandle* which, const int* number) {
+  cudaGraphSetConditional(*which, static_cast<unsigned>(*number % 2));
+}
+
+__global__ void waitFor(volatile int* flag) {
+  while (*flag == 0)
+    ;
+}
+
+using namespace graphs;
+
+namespace {
+
+constexpr int kCount = 1000;
+
+struct Bodies {
+  cudaGraphNode_t node;
+  std::vector<cudaGraph_t> graphs;
+};
+
+class Case {
+public:
+  Case() {
+    expect(cudaGraphCreate(&graph, 0));
+    expect(cudaMalloc(&values, kCount * sizeof(int)));
+    expect(cudaMalloc(&numbers, 4 * sizeof(int)));
+    expect(cudaMemset(values, 1, kCount * sizeof(int)));
+    expect(cudaMemset(numbers, 0, 4 * sizeof(int)));
+  }
+  ~Case() {
+    expect(cudaGraphDestroy(graph));
+    expect(cudaFree(values));
+    expect(cudaFree(numbers));
+  }
+  Case(const Case&) = delete;
+  Case& operator=(const Case&) = delete;
+
+  cudaGraphConditionalHandle handle(cudaGraph_t in, unsigned value = 0) {
+    cudaGraphConditionalHandle made;
+    expect(cudaGraphConditionalHandleCreate(&made, in, value, cudaGraphCondAssignDefault));
+    return made;
+  }
+  Bodies add(cudaGraph_t in, cudaGraphNode_t after, cudaGraphConditionalHandle handle,
+             cudaGraphConditionalNodeType type, unsigned size) {
+    cudaGraphNodeParams params{};
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = type;
+    params.conditional.size = size;
+    Bodies made;
+    const size_t count = after ? 1 : 0;
+#if CUDART_VERSION >= 13000
+    expect(cudaGraphAddNode(&made.node, in, &after, nullptr, count, &params));
+#else
+    expect(cudaGraphAddNode(&made.node, in, &after, count, &params));
+#endif
+    if (!params.conditional.phGraph_out)
+      std::exit(finish("graph_loops"));
+    made.graphs.assign(params.conditional.phGraph_out, params.conditional.phGraph_out + size);
+    return made;
+  }
+  template <typename... Arguments>
+  cudaGraphNode_t kernel(cudaGraph_t in, cudaGraphNode_t after, int blocks,
+                         void (*function)(Arguments...), Arguments... arguments) {
+    void* places[] = {&arguments...};
+    return addKernel(in, after ? std::vector<cudaGraphNode_t>{after} : std::vector<cudaGraphNode_t>{},
+                     reinterpret_cast<void*>(function), places, blocks, blocks > 1 ? 128 : 1);
+  }
+  cudaGraphNode_t change(cudaGraph_t in, cudaGraphNode_t after, int blocks, int factor) {
+    return kernel(in, after, blocks, step, values, kCount, factor, 1);
+  }
+  void launch(const char* name, int rounds = 2) {
+    const cudaStream_t stream = newStream();
+    cudaGraphExec_t exec;
+    expect(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+    for (int round = 0; round < rounds; ++round) {
+      begin<<<1, 1, 0, stream>>>(numbers, round);
+      run(exec, stream);
+      say(name, download(values, kCount));
+      say("numbers", download(numbers, 4));
+    }
+    expect(cudaGraphExecDestroy(exec));
+  }
+
+  cudaGraph_t graph;
+  int *values, *numbers;
+};
+
+/// A loop of five, with a fill and a copy in its body, and a kernel before and behind.
+void loop() {
+  Case one;
+  const auto handle = one.handle(one.graph, 1);
+  const auto made = one.add(one.graph, one.change(one.graph, nullptr, 8, 3), handle,
+                            cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t body = made.graphs[0];
+  cudaGraphNode_t node = one.kernel(body, nullptr, 9, advance, one.values, kCount,
+                                    static_cast<const int*>(one.numbers));
+  cudaMemsetParams fill{};
+  fill.dst = one.numbers + 2;
+  fill.elementSize = 4;
+  fill.width = fill.height = 1;
+  fill.value = 7;
+  cudaGraphNode_t filled, copied;
+  expect(cudaGraphAddMemsetNode(&filled, body, &node, 1, &fill));
+  expect(cudaGraphAddMemcpyNode1D(&copied, body, &filled, 1, one.numbers + 3, one.numbers,
+                                  sizeof(int), cudaMemcpyDeviceToDevice));
+  one.kernel(body, copied, 1, again, handle, one.numbers, 5);
+  one.change(one.graph, made.node, 10, 5);
+  one.launch("loop");
+}
+
+/// One of three bodies, or none, and one of two.
+void bodies() {
+  Case one;
+  const auto which = one.handle(one.graph), either = one.handle(one.graph);
+  const int* number = one.numbers + 1;
+  const auto several =
+      one.add(one.graph, one.kernel(one.graph, nullptr, 1, choose, which, number, 4l, 1), which,
+              cudaGraphCondTypeSwitch, 3);
+  for (int index = 0; index < 3; ++index)
+    one.change(several.graphs[index], nullptr, 8 + index, 3 + index);
+  const auto two =
+      one.add(one.graph, one.kernel(one.graph, several.node, 1, choose, either, number, 2l, 0),
+              either, cudaGraphCondTypeIf, 2);
+  one.change(two.graphs[0], nullptr, 11, 11);
+  one.change(two.graphs[1], nullptr, 12, 13);
+  one.launch("bodies", 4);
+}
+
+/// A loop in whose body one node chooses and another loops. Conditions keep their values from one
+/// time to the next.
+void nested() {
+  Case one;
+  const auto outer = one.handle(one.graph, 1);
+  const auto made = one.add(one.graph, nullptr, outer, cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t body = made.graphs[0];
+  const auto odd = one.handle(body), inner = one.handle(body, 1);
+  const int* number = one.numbers;
+  const auto chosen =
+      one.add(body, one.kernel(body, nullptr, 1, choose, odd, number, 2l, 0), odd,
+              cudaGraphCondTypeIf, 1);
+  one.change(chosen.graphs[0], nullptr, 8, 7);
+  const auto loop = one.add(body, one.change(body, chosen.node, 9, 3), inner,
+                            cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t deep = loop.graphs[0];
+  one.kernel(deep, one.change(deep, nullptr, 10, 5), 1, again, inner, one.numbers + 1, 3);
+  one.kernel(body, loop.node, 1, again, outer, one.numbers, 4);
+  one.launch("nested");
+}
+
+/// The kernel that chooses finds its handle in memory.
+void far() {
+  Case one;
+  const auto handle = one.handle(one.graph);
+  cudaGraphConditionalHandle* place = nullptr;
+  expect(cudaMalloc(&place, sizeof *place));
+  expect(cudaMemcpy(place, &handle, sizeof handle, cudaMemcpyDefault));
+  const auto made =
+      one.add(one.graph,
+              one.kernel(one.graph, nullptr, 1, chooseFar,
+                         static_cast<const cudaGraphConditionalHandle*>(place),
+                         static_cast<const int*>(one.numbers + 1)),
+              handle, cudaGraphCondTypeIf, 1);
+  one.change(made.graphs[0], nullptr, 8, 17);
+  one.launch("far");
+  expect(cudaFree(place));
+}
+
+/// A graph in the graph, before the node.
+void child() {
+  Case one;
+  cudaGraph_t inner;
+  expect(cudaGraphCreate(&inner, 0));
+  one.change(inner, nullptr, 9, 3);
+  cudaGraphNode_t node;
+  expect(cudaGraphAddChildGraphNode(&node, one.graph, nullptr, 0, inner));
+  const auto made = one.add(one.graph, node, one.handle(one.graph, 1), cudaGraphCondTypeIf, 1);
+  one.change(made.graphs[0], nullptr, 8, 5);
+  one.launch("child");
+  expect(cudaGraphDestroy(inner));
+}
+
+/// A kernel in a loop waits for what the program does after the launch.
+void waiting() {
+  Case one;
+  int* flag = nullptr;
+  expect(cudaMallocHost(&flag, sizeof *flag));
+  *flag = 0;
+  const auto handle = one.handle(one.graph, 1);
+  const auto made = one.add(one.graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t body = made.graphs[0];
+  const auto waits =
+      one.kernel(body, one.change(body, nullptr, 8, 3), 1, waitFor, static_cast<volatile int*>(flag));
+  one.kernel(body, one.change(body, waits, 9, 5), 1, again, handle, one.numbers, 3);
+  one.change(one.graph, made.node, 10, 7);
+  const cudaStream_t stream = newStream();
+  cudaGraphExec_t exec;
+  expect(cudaGraphInstantiateWithFlags(&exec, one.graph, 0));
+  expect(cudaGraphLaunch(exec, stream));
+  *static_cast<volatile int*>(flag) = 1;
+  step<<<11, 128, 0, stream>>>(one.values, kCount, 9, 1);
+  expect(cudaStreamSynchronize(stream));
+  say("waiting", download(one.values, kCount));
+  expect(cudaGraphExecDestroy(exec));
+  expect(cudaFreeHost(flag));
+}
+
+/// A kernel before the node is exchanged for one that chooses, and a kernel in a body for another.
+void exchanged() {
+  Case one;
+  const auto handle = one.handle(one.graph, 1);
+  const int* number = one.numbers + 1;
+  const cudaGraphNode_t before = one.kernel(one.graph, nullptr, 1, begin, one.numbers, 1);
+  const auto made = one.add(one.graph, before, handle, cudaGraphCondTypeIf, 1);
+  const cudaGraphNode_t inside = one.change(made.graphs[0], nullptr, 8, 3);
+  const cudaStream_t stream = newStream();
+  cudaGraphExec_t exec;
+  expect(cudaGraphInstantiateWithFlags(&exec, one.graph, 0));
+  run(exec, stream);
+  say("exchanged", download(one.values, kCount));
+  long many = 2;
+  int added = 0, count = kCount, factor = 5, more = 2;
+  void* choosing[] = {const_cast<cudaGraphConditionalHandle*>(&handle), &number, &many, &added};
+  void* changing[] = {&one.values, &count, &factor, &more};
+  cudaKernelNodeParams params{};
+  params.func = reinterpret_cast<void*>(choose);
+  params.gridDim = params.blockDim = dim3(1);
+  params.kernelParams = choosing;
+  expect(cudaGraphExecKernelNodeSetParams(exec, before, &params));
+  params.func = reinterpret_cast<void*>(step);
+  params.gridDim = dim3(9);
+  params.blockDim = dim3(128);
+  params.kernelParams = changing;
+  expect(cudaGraphExecKernelNodeSetParams(exec, inside, &params));
+  for (int round = 0; round < 3; ++round) {
+    begin<<<1, 1, 0, stream>>>(one.numbers, round);
+    run(exec, stream);
+    say("exchanged", download(one.values, kCount));
+  }
+  expect(cudaGraphExecDestroy(exec));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const auto is = [&](const char* name) { return argc < 2 || std::strcmp(argv[1], name) == 0; };
+  if (is("loop"))
+    loop();
+  if (is("bodies"))
+    bodies();
+  if (is("nested"))
+    nested();
+  if (is("far"))
+    far();
+  if (is("exchanged"))
+    exchanged();
+  if (is("child"))
+    child();
+  if (is("waiting"))
+    waiting();
+  return finish("graph_loops");
+}

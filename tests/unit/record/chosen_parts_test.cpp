@@ -1,0 +1,177 @@
+#include "runtime/recorder/chosen_parts.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "runtime/core/base/error.h"
+#include "runtime/recorder/graph_bodies.h"
+#include "tests/unit/record/fake_graphs.h"
+
+using namespace mneme::record;
+using fake::world;
+using Type = Condition::Type;
+
+namespace {
+
+constexpr int kCopy = 1, kHost = 3, kFirstSetter = 50;
+
+const auto any = [](const void*) { return true; };
+
+/// The program's graph. Kernels from kFirstSetter on set conditions.
+class Program {
+public:
+  Program() { world = {}; }
+  ~Program() { forgetBodies(&graph); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  fake::Node* condition(fake::Graph& in, uint64_t handle, Type type, unsigned size,
+                        std::vector<fake::Node*> after = {}) {
+    fake::Node* const node = in.addConditional({handle, type, size}, std::move(after));
+    std::vector<void*> bodies;
+    for (const auto& body : node->bodies)
+      bodies.push_back(body.get());
+    noteHandle(&in, handle, 0);
+    noteBodies(&in, node, bodies, {handle, type, size});
+    return node;
+  }
+  fake::Node* setter(fake::Graph& in, int number, uint64_t handle,
+                     std::vector<fake::Node*> after = {}) {
+    fake::Node* const node = in.add(number, std::move(after));
+    node->condition.handle = handle;
+    return node;
+  }
+  ExecutableGraph& exec(const GraphFunctions& functions = fake::functionsThatChoose()) {
+    exec_ = std::make_unique<ExecutableGraph>(&graph, nullptr, 0, functions,
+                                              KnownKernels{any, fake::isNumberBelow(kFirstSetter)});
+    read(*exec_->body());
+    return *exec_;
+  }
+
+  fake::Graph graph;
+
+private:
+  /// As the session does.
+  static void read(GraphBody& body) {
+    for (const auto& node : body.nodes) {
+      node->kernel.setsConditions = static_cast<fake::Node*>(node->handle)->number >= kFirstSetter;
+      for (const auto& inside : node->bodies)
+        read(*inside);
+    }
+  }
+
+  std::unique_ptr<ExecutableGraph> exec_;
+};
+
+/// Runs all nodes, and counts how often the device was waited for.
+struct Launch {
+  explicit Launch(ExecutableGraph& graph) : parts(graph, nullptr, [this] { ++waits; }) {
+    run(*graph.body());
+  }
+  void run(const GraphBody& body) {
+    ChosenParts::Run nodes;
+    for (const GraphNode* node : body.order) {
+      if (!is(*node, NodeKind::Conditional)) {
+        nodes.push_back(node);
+        continue;
+      }
+      CHECK(parts.launch(body, std::exchange(nodes, {})) == 0);
+      size_t index = parts.bodyOf(*node);
+      while (index < node->bodies.size()) {
+        run(*node->bodies[index]);
+        index = node->condition.type == Type::While ? parts.bodyOf(*node) : node->bodies.size();
+      }
+    }
+    CHECK(parts.launch(body, nodes) == 0);
+  }
+
+  int waits = 0;
+  ChosenParts parts;
+};
+
+using Ran = std::vector<int>;
+
+} // namespace
+
+TEST_CASE("the host runs the bodies that kernels choose") {
+  Program program;
+  auto* first = program.setter(program.graph, 50, 1, {program.graph.add(1, {}, kCopy)});
+  auto* either = program.condition(program.graph, 1, Type::If, 2, {first});
+  either->bodies[0]->add(2);
+  either->bodies[1]->add(3);
+  auto* second = program.setter(program.graph, 51, 2, {either});
+  auto* loop = program.condition(program.graph, 2, Type::While, 1, {second});
+  auto* inner = program.condition(*loop->bodies[0], 3, Type::Switch, 3,
+                                  {program.setter(*loop->bodies[0], 52, 3)});
+  for (int index = 0; index < 3; ++index)
+    inner->bodies[static_cast<size_t>(index)]->add(10 + index);
+  program.setter(*loop->bodies[0], 53, 2, {inner});
+  program.graph.add(4, {loop}, kHost);
+  ExecutableGraph& exec = program.exec();
+  CHECK(!whyNotChosen(exec.functions(), *exec.body()));
+  const auto set = [&] {
+    world.ran.clear();
+    world.sets = {{50, {0}}, {51, {5}}, {52, {2, 0, 9}}, {53, {1, 1, 0}}};
+  };
+  set();
+  Launch launch(exec);
+  const Ran ran{1, 50, 3, 51, 52, 12, 53, 52, 10, 53, 52, 53, 4};
+  CHECK(world.ran == ran);
+  CHECK(launch.waits == 8); // one for each value
+  // The same as a whole.
+  set();
+  ChosenParts parts(exec, nullptr, [] {});
+  CHECK(parts.launch(*exec.body(), {exec.body()->order.begin(), exec.body()->order.end()}) == 0);
+  CHECK(world.ran == ran);
+}
+
+TEST_CASE("what is left of a loop runs as a whole, from the value that it has") {
+  Program program;
+  auto* loop =
+      program.condition(program.graph, 1, Type::While, 1, {program.setter(program.graph, 50, 1)});
+  program.setter(*loop->bodies[0], 51, 1, {loop->bodies[0]->add(1)});
+  ExecutableGraph& exec = program.exec();
+  const GraphBody& body = *exec.body();
+  const GraphNode* const conditional = body.order[1];
+  const GraphBody& inside = *conditional->bodies[0];
+  world.sets = {{50, {1}}, {51, {1, 1, 0}}};
+  ChosenParts parts(exec, nullptr, [] {});
+  CHECK(parts.launch(body, {body.order[0]}) == 0);
+  CHECK(parts.bodyOf(*conditional) == 0);
+  CHECK(parts.launch(inside, {inside.order.begin(), inside.order.end()}) == 0);
+  CHECK(setsConditions({body.order[0]}));
+  CHECK(setsConditions({conditional}));
+  CHECK(!setsConditions({inside.order[0]}));
+  CHECK(parts.launch(body, {conditional}) == 0);
+  CHECK(world.ran == Ran{50, 1, 51, 1, 51, 1, 51});
+  CHECK(parts.bodyOf(*conditional) == 1);
+}
+
+TEST_CASE("a graph that cannot be launched body by body says why") {
+  Program program;
+  const auto why = [&](const GraphFunctions& functions = fake::functionsThatChoose()) {
+    ExecutableGraph& exec = program.exec(functions);
+    const char* const text = whyNotChosen(functions, *exec.body());
+    return std::string(text ? text : "");
+  };
+  auto* loop = program.condition(program.graph, 1, Type::While, 1, {program.graph.add(1)});
+  program.setter(*loop->bodies[0], 51, 1);
+  CHECK(why() == "");
+  CHECK(why(fake::functionsThatRebuild()) == "it cannot be made again");
+  world.refusesConditions = true;
+  CHECK_THROWS_WITH_AS(ChosenParts(program.exec(), nullptr, [] {}),
+                       "making a condition failed (status 801)", mneme::Error);
+  world.refusesConditions = false;
+  loop->bodies[0]->add(3, {}, 7);
+  CHECK(why() == "a node in it cannot be made again");
+  forgetBodiesOf(loop);
+  CHECK(why() == "the bodies of a conditional node cannot be made again");
+}
+
+TEST_CASE("handles that are not numbers from 1 on belong to their graph") {
+  Program program;
+  program.condition(program.graph, 2, Type::If, 1, {program.graph.add(1)});
+  CHECK_THROWS_WITH_AS(ChosenParts(program.exec(), nullptr, [] {}),
+                       "its conditions get other handles", mneme::Error);
+}
