@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 #include "runtime/core/abi/argument_buffer.h"
@@ -126,6 +128,7 @@ int watchModuleFile(void** module, const char* path, const Next& next, CodeKind 
 int watchModuleUnload(void* module, const Next& next) {
   const CallGuard guard;
   Session* session = activeSession();
+  const auto unloading = session ? session->unloads() : std::unique_lock<std::shared_mutex>();
   // Before the vendor gives its handles to another module.
   const auto known = session ? session->moduleUnloaded(module) : nullptr;
   const int status = next();

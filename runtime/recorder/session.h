@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -93,6 +94,8 @@ public:
   void moduleLoaded(std::shared_ptr<const LoadedModule> module) noexcept;
   /// Forgets the module and returns it; null if it is unknown.
   std::shared_ptr<const LoadedModule> moduleUnloaded(void* handle) noexcept;
+  /// Held while code is unloaded: no thread asks the driver about it meanwhile.
+  std::unique_lock<std::shared_mutex> unloads() { return std::unique_lock(unloading_); }
   void moduleAskedFor(void* library, void* module) noexcept;
   void kernelAskedFor(const void* function, void* module, const char* name) noexcept;
   /// Notes that `function` is another handle of `kernel`.
@@ -111,8 +114,9 @@ public:
     std::shared_ptr<const KernelInfo> info;
   };
   FoundKernel findKernel(const void* function) noexcept;
-  /// Asks the vendor whose kernel a handle is that was made unseen. Returns it if the code is known.
-  const void* adopted(const void* function);
+  /// Asks the vendor whose kernel a handle is that was made unseen. Returns it if the code is
+  /// known.
+  const void* ownedByHandle(const void* function);
   /// Returns the mangled name of a kernel; empty if nobody tells.
   std::string nameOf(const void* function);
 
@@ -360,7 +364,8 @@ private:
   std::map<std::string, uint64_t> pushedNotes_;
   std::set<const void*> notedOnce_;
   /// Handles of which the vendor does not tell whose they are, since code was last loaded.
-  std::set<const void*> strangers_;
+  std::set<const void*> unowned_;
+  std::shared_mutex unloading_;
   std::atomic<uint64_t> launches_{0};
   std::atomic<bool> hasFinisher_{false};
   std::atomic<bool> isVendorEnding_{false};

@@ -9,11 +9,9 @@ namespace mneme::record {
 void Session::moduleLoaded(std::shared_ptr<const LoadedModule> module) noexcept {
   try {
     moduleUnloaded(module->handle); // a device reset has ended another one
-    {
-      const std::lock_guard lock(notesMutex_);
-      strangers_.clear();
-    }
     loaded_.add(std::move(module));
+    const std::lock_guard lock(notesMutex_);
+    unowned_.clear();
   } catch (const std::exception& error) {
     note(sentence("code the program loaded itself is not recorded: ", error.what()));
   }
@@ -67,7 +65,7 @@ Session::FoundKernel Session::findKernel(const void* function) noexcept {
     if (!kernel && mneme_rt_find_kernel(function, nullptr, nullptr))
       kernel = function;
     if (!kernel)
-      kernel = adopted(function);
+      kernel = ownedByHandle(function);
     return kernel ? FoundKernel{kernel, catalog_->find(kernel)} : FoundKernel{};
   } catch (const std::exception& error) {
     note(sentence("a launch could not be recorded: ", error.what()));
@@ -76,12 +74,16 @@ Session::FoundKernel Session::findKernel(const void* function) noexcept {
 }
 
 /// The vendor's libraries get handles by ways of their own, too.
-const void* Session::adopted(const void* function) {
+const void* Session::ownedByHandle(const void* function) {
   {
     const std::lock_guard lock(notesMutex_);
-    if (strangers_.contains(function))
+    if (unowned_.contains(function))
       return nullptr;
   }
+  // A library that another thread unloads must not be asked.
+  const std::shared_lock stays(unloading_, std::try_to_lock);
+  if (!stays)
+    return nullptr;
   const LoadedModules::Handles known = loaded_.handles();
   const std::string name =
       known.modules.empty() && known.libraries.empty() ? "" : backend_.nameOf(function);
@@ -92,7 +94,7 @@ const void* Session::adopted(const void* function) {
     return loaded_.firstHandle(function);
   }
   const std::lock_guard lock(notesMutex_);
-  strangers_.insert(function);
+  unowned_.insert(function);
   return nullptr;
 }
 

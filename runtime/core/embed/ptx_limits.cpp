@@ -11,7 +11,7 @@
 namespace mneme::embed {
 namespace {
 
-constexpr std::string_view kEntry = ".entry";
+constexpr std::string_view kEntry = ".entry", kPragma = ".pragma"; // the latter ends with ';'
 constexpr std::string_view kRegisters = ".maxnreg", kMaxThreads = ".maxntid",
                            kExactThreads = ".reqntid", kMinBlocks = ".minnctapersm";
 
@@ -63,7 +63,12 @@ std::optional<Directives> directivesOf(std::string_view text, std::string_view k
       next = text.find(')', next) + 1; // 0 if it is not there
     else if (next == text.size() || (text[next] != '{' && text[next] != '.'))
       continue; // a longer name
-    const size_t body = text.find_first_of("{;", next);
+    size_t body = text.find_first_of("{;", next);
+    for (size_t begin = next; body != text.npos && text[body] == ';' &&
+                              text.substr(begin, body - begin).find(kPragma) != text.npos;) {
+      begin = body + 1;
+      body = text.find_first_of("{;", begin);
+    }
     if (next != 0 && body != text.npos && text[body] == '{')
       return Directives{next, body};
   }
@@ -87,10 +92,10 @@ void remove(std::string& text, std::string& plain, std::string_view directive) {
   size_t end = begin + directive.size();
   for (size_t next = skipBlanks(plain, end); next < plain.size();) {
     const size_t number = next;
-    while (next < plain.size() && isDigit(plain[next]))
-      ++next;
-    if (next == number)
+    if (!isDigit(plain[number]))
       break;
+    while (next < plain.size() && isWordPart(plain[next])) // hexadecimal ones have letters
+      ++next;
     end = next;
     next = skipBlanks(plain, next);
     if (next == plain.size() || plain[next] != ',')
@@ -126,6 +131,8 @@ std::vector<std::byte> withLimits(const std::vector<std::byte>& ptx, const std::
     state(kMaxThreads, isExact ? 0 : limits.maxThreads);
     state(kMinBlocks, limits.minBlocks);
   }
+  if (!stated.empty() && !own.empty() && !isBlank(own.front()))
+    stated += "\n"; // a directive follows at once
   std::string changed(text.substr(0, place->begin));
   changed += stated + own;
   changed += text.substr(place->end);

@@ -94,7 +94,8 @@ CUmodule moduleOf(const Driver& driver, const KernelLookup& lookup, const void* 
 CUmodule moduleOf(const Driver& driver, CUlibrary library) noexcept;
 
 /// Returns which of these modules and libraries has the kernel, by any handle of it; null if none.
-/// Loads no code that the program has not loaded.
+/// The libraries must stay loaded meanwhile. Where kernels are loaded when they are first used, the
+/// driver loads those of this name.
 void* ownerOf(const Driver& driver, const void* kernel, const std::string& name,
               std::span<void* const> modules, std::span<void* const> libraries) noexcept;
 

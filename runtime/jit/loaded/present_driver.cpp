@@ -54,8 +54,10 @@ public:
     const CUmodule module =
         loadModule(driver_, code.data(), "loading the tuned kernel '" + kernel + "'");
     CUfunction function = nullptr;
-    check(driver_.cuModuleGetFunction(&function, module, kernel.c_str()),
-          "finding the tuned kernel '" + kernel + "' in its code");
+    const CUresult status = driver_.cuModuleGetFunction(&function, module, kernel.c_str());
+    if (status != CUDA_SUCCESS)
+      driver_.cuModuleUnload(module);
+    check(status, "finding the tuned kernel '" + kernel + "' in its code");
     return function;
   }
   bool takeAttributes(const void* own, void* kernel, uint64_t sharedBytes,

@@ -26,6 +26,10 @@ TEST_CASE("PTX gets a limit of registers where directives of the kernel stand") 
                       "b\n)\n.maxnreg 24\n{ ret; }");
   CHECK(limited(".entry k()\n.maxntid 128, 1, 1\n.maxnreg 255\n{ ret; }", "k") ==
         ".entry k()\n.maxnreg 24\n.maxntid 128, 1, 1\n\n{ ret; }");
+  CHECK(limited(".entry k\n.reqntid 128 { ret; }", "k") ==
+        ".entry k\n\n.maxnreg 24\n.reqntid 128 { ret; }");
+  CHECK(limited(".entry k().pragma \"nounroll;\"; .maxnreg 0x40 { ret; }", "k") ==
+        ".entry k()\n.maxnreg 24\n.pragma \"nounroll;\";  { ret; }");
   CHECK(limited(".entry k { ret; }", "k") == ".entry k \n.maxnreg 24{ ret; }");
   // A declaration stands before the kernel.
   CHECK(limited(".entry k();\n.entry k()\n{ ret; }", "k") ==
