@@ -56,7 +56,7 @@ void countModule(void* user, const mneme_module_entry*) { ++*static_cast<size_t*
 /// before any.
 bool isReplaced(const void* vendorEntry) noexcept {
   using Ask = int (*)(const void*);
-  static const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "mneme_cudart_stands_before"));
+  static const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "mneme_cudart_has_replaced"));
   return ask && ask(vendorEntry) != 0;
 }
 

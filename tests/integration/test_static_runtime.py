@@ -15,6 +15,9 @@ DRIVER = BUILD / "lib" / "libmneme_cuda_driver.so"
 SOURCES = Path(__file__).with_name("static_runtime")
 STATIC = ("-lcudart_static", "-ldl", "-lrt", "-lpthread")
 SHARED = ("-lcudart",)
+# Where scripts/test has CUDA 12.9; another toolkit's archive may be a link to that of CUDA 13.
+CUDA12 = Path(__file__).parents[2] / ".setup" / "cuda129"
+CUDA12_ARCHIVE = CUDA12 / "lib" / "libcudart_static.a"
 PARTS = {"addTen": 10, "addHundred": 100, "addThousand": 1000}
 
 
@@ -48,12 +51,13 @@ def _build_all(folder: Path) -> None:
         defined = (f"-DNAME={name}", f"-DMORE={more}", "-fPIC")
         _build(*defined, *include, "-c", SOURCES / "part.cu", "-o", folder / f"{name}.o")
     _build("-fPIC", *include, "-c", SOURCES / "host_only.cpp", "-o", folder / "host.o")
-    _build(*include, "-c", SOURCES / "program.cu", "-o", folder / "program.o")
+    # Its dlsym() goes by an address: then the linker makes no other reference in the whole program.
+    _build(*include, "-fno-plt", "-c", SOURCES / "program.cu", "-o", folder / "program.o")
     for kind in ("shared", "static"):
         (folder / kind).mkdir()
         for name in (*PARTS, "host"):
             _link(folder / kind / f"lib{name}.so", kind, "-shared", folder / f"{name}.o")
-    _link_program(folder, "static", "shared")
+    _link_program(folder, "static", "shared", "-fuse-ld=lld")
     _link_program(folder, "shared", "static")
     _link_program(folder, "static", "static", "-no-pie", "-Wl,--gc-sections", "-rdynamic")
 
@@ -102,6 +106,64 @@ print(kernels.addTen(ctypes.c_void_p(host.newNumber()), None))
     done = mneme("record", "-rdb", tmp_path / "db", *command)
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
     assert "recorded 1 instance of 1 kernel (1 launch)" in done.stderr
+
+
+def _edges(folder: Path, toolkit: Path, archive: Path) -> Path:
+    library = folder / f"libedges_of_{toolkit.name}.so"
+    words = ("-fPIC", "-shared", "-isystem", toolkit / "include", SOURCES / "edges.cpp", archive)
+    _build(*words, *STATIC[1:], "-o", library)
+    return library
+
+
+def _ask(libraries: list[Path], *functions: str) -> tuple[list[str], str]:
+    """What these functions of the libraries return in one process, in their order; its messages."""
+    script = f"""
+import ctypes
+for name in {[str(library) for library in libraries]}:
+    library = ctypes.CDLL(name)
+    print(*(getattr(library, one)() for one in {functions}))
+"""
+    done = mneme("run", "--device", "cpu", "--", sys.executable, "-c", script)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines(), done.stderr
+
+
+@pytest.mark.skipif(
+    not CUDA12_ARCHIVE.is_file() or CUDA12_ARCHIVE.is_symlink(),
+    reason="CUDA 12's static runtime is not there: scripts/test installs it",
+)
+def test_a_runtime_of_cuda_12_has_its_own_functions(tmp_path: Path) -> None:
+    newer = next(_toolkit().glob("lib*/libcudart_static.a"))
+    twelve = _edges(tmp_path, CUDA12, CUDA12_ARCHIVE)
+    thirteen = _edges(tmp_path, _toolkit(), newer)
+    asked = ("version", "capability", "edges")
+    assert _ask([twelve], *asked) == (["12 9 1"], "")
+    assert _ask([thirteen], *asked) == (["13 9 1"], "")
+    (first, second), said = _ask([twelve, thirteen], *asked)
+    assert (first, second) == ("12 9 1", "13 -1 -1")  # as without a GPU
+    assert f"'{thirteen.name}' contains the static runtime of CUDA 13, in a process" in said
+
+
+def test_a_runtime_of_no_known_cuda_is_named_and_left(tmp_path: Path) -> None:
+    library = tmp_path / "libunknown.so"
+    words = ("-fPIC", "-shared", SOURCES / "unknown.cpp", "-ldl", "-o", library)
+    _build(*words)
+    values, said = _ask([library], "version")
+    assert values == ["100"]
+    assert "'libunknown.so' contains the static CUDA runtime, which is neither CUDA 12's" in said
+
+
+def test_a_library_is_found_from_another_directory(folder: Path) -> None:
+    script = f"""
+import ctypes, os
+os.chdir({str(folder / "static")!r})
+library = ctypes.CDLL("./libhost.so")
+os.chdir("/")
+library.newNumber.restype = ctypes.c_void_p
+print(library.newNumber() is not None)
+"""
+    done = mneme("run", "--device", "cpu", "--", sys.executable, "-c", script)
+    assert (done.stdout, done.stderr) == ("True\n", "")
 
 
 def test_programs_without_symbols_are_named(folder: Path, tmp_path: Path) -> None:

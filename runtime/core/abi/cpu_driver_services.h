@@ -31,10 +31,10 @@ int mneme_cudart_find_allocation(const void* pointer, void** base, size_t* bytes
 
 /// Returns 1 if this function of a static runtime inside of the program, or of a library, was made
 /// to jump to the process's own; null: if any was.
-int mneme_cudart_stands_before(const void* function);
+int mneme_cudart_has_replaced(const void* function);
 
 /// Returns 1 if a sentence has named this caller's library as one whose static runtime stays.
-int mneme_cudart_names_runtime_of(const void* caller);
+int mneme_cudart_is_reported_unreplaced(const void* caller);
 
 #ifdef __cplusplus
 }

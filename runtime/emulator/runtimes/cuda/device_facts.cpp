@@ -1,6 +1,9 @@
 #include "runtime/emulator/runtimes/cuda/device_facts.h"
 
-#include <dlfcn.h>
+#include <atomic>
+#include <string_view>
+
+#include <link.h>
 
 #include "runtime/emulator/runtimes/core/vendor.h"
 
@@ -25,16 +28,42 @@ constinit const Vendor vendor{
     .copiesByEngine = false,
 };
 
-/// CUDA version as 1000 * major + 10 * minor: 12.9 when the program is linked to libcudart.so.12,
-/// else 13.0.
+namespace {
+
+/// 0: not known yet.
+constinit std::atomic<int> servedRelease{0};
+
+int noteShared(dl_phdr_info* info, size_t, void* user) noexcept {
+  const std::string_view path(info->dlpi_name ? info->dlpi_name : "");
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  int& release = *static_cast<int*>(user);
+  if (name.starts_with("libcudart.so.12"))
+    release = 12;
+  else if (name.starts_with("libcudart.so.13") && release == 0)
+    release = 13;
+  return release == 12;
+}
+
+} // namespace
+
+int sharedToolkit() noexcept {
+  int release = 0;
+  dl_iterate_phdr(noteShared, &release);
+  return release;
+}
+
+int serveToolkit(int release) noexcept {
+  int known = 0;
+  return servedRelease.compare_exchange_strong(known, release) ? release : known;
+}
+
+/// CUDA version as 1000 * major + 10 * minor: 12.9 for callers of CUDA 12's runtime, else 13.0.
 int runtimeVersion() noexcept {
-  static const int version = [] {
-    void* library = dlopen("libcudart.so.12", RTLD_NOLOAD | RTLD_LAZY);
-    if (library)
-      dlclose(library);
-    return library ? 12090 : 13000;
-  }();
-  return version;
+  int release = servedRelease.load();
+  if (release == 0)
+    if (const int shared = sharedToolkit())
+      release = serveToolkit(shared);
+  return release == 12 ? 12090 : 13000;
 }
 
 bool edgesHaveData() noexcept { return runtimeVersion() >= 13000; }

@@ -19,4 +19,10 @@ inline constexpr size_t kSharedPerMultiprocessor = 228 * 1024;
 inline constexpr size_t kReservedSharedPerBlock = 1024;
 inline constexpr int kMaxClusterBlocks = 8;
 
+/// Returns the release of CUDA (12 or 13) whose shared runtime is loaded; 0 if none is.
+int sharedToolkit() noexcept;
+/// Makes this library serve callers of a runtime of this release, unless it serves another one
+/// already. Returns the one that it serves.
+int serveToolkit(int release) noexcept;
+
 } // namespace mneme::cpu_runtime

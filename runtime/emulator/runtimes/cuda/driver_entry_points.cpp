@@ -20,7 +20,7 @@ Status find(const char* function, void** address, int version, unsigned long lon
   *address = nullptr;
   int found = kNotFound;
   if (const auto get = reinterpret_cast<Get>(dlsym(RTLD_DEFAULT, "cuGetProcAddress_v2")))
-    if (get(function, address, version, flags, &found) != 0)
+    if (get(function, address, version, flags, &found) != 0 && found == kFound)
       found = kNotFound;
   if (result)
     *result = found;

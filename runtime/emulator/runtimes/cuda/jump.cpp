@@ -1,6 +1,8 @@
 #include "runtime/emulator/runtimes/cuda/jump.h"
 
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 
 namespace mneme::cpu_runtime::cuda {
@@ -10,6 +12,19 @@ using Code = unsigned char;
 constexpr std::array<Code, 4> kMark = {0xf3, 0x0f, 0x1e, 0xfa}; // endbr64
 /// jmp *(%rip): to the address behind it. No register changes.
 constexpr std::array<Code, 6> kJump = {0xff, 0x25, 0, 0, 0, 0};
+
+/// A jump to itself, of two bytes.
+constexpr std::array<Code, 2> kWait = {0xeb, 0xfe};
+
+/// In one store, but at an odd address, where no compiler places a function.
+void storeTwo(Code* at, const Code* bytes) noexcept {
+  uint16_t both = 0;
+  std::memcpy(&both, bytes, sizeof both);
+  if (reinterpret_cast<uintptr_t>(at) % sizeof both == 0)
+    std::atomic_ref(*reinterpret_cast<uint16_t*>(at)).store(both, std::memory_order_seq_cst);
+  else
+    std::memcpy(at, &both, sizeof both);
+}
 
 size_t markBytes(const Code* function) noexcept {
   return std::memcmp(function, kMark.data(), kMark.size()) == 0 ? kMark.size() : 0;
@@ -31,8 +46,11 @@ size_t jumpBytes(const void* function) noexcept {
 
 void writeJump(void* function, const void* target) noexcept {
   auto* const at = static_cast<Code*>(function) + markBytes(static_cast<const Code*>(function));
-  std::memcpy(at, kJump.data(), kJump.size());
+  constexpr size_t kFirst = kWait.size();
+  storeTwo(at, kWait.data());
+  std::memcpy(at + kFirst, kJump.data() + kFirst, kJump.size() - kFirst);
   std::memcpy(at + kJump.size(), &target, sizeof target);
+  storeTwo(at, kJump.data());
 }
 
 bool isJump(const void* function) noexcept {

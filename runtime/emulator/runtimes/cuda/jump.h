@@ -8,10 +8,10 @@ namespace mneme::cpu_runtime::cuda {
 /// Whether there are such jumps for this processor.
 bool hasJumps() noexcept;
 
-/// Returns how many bytes of a function a jump takes; its first ones stay if they mark it as one
-/// that may be called (endbr64).
+/// Returns how many bytes of a function a jump takes; an endbr64 at its start is kept.
 size_t jumpBytes(const void* function) noexcept;
-/// Replaces the beginning of a function that is not running. These bytes must be writable.
+/// Replaces the beginning of a function. These bytes must be writable. A thread that enters the
+/// function meanwhile waits until the jump is whole; none may be inside of these bytes.
 void writeJump(void* function, const void* target) noexcept;
 /// Whether a function begins with what writeJump() writes.
 bool isJump(const void* function) noexcept;

@@ -1,6 +1,7 @@
 #include "runtime/emulator/runtimes/cuda/loaded_object.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <sys/mman.h>
 
@@ -19,7 +20,7 @@ LoadedObject::LoadedObject(const dl_phdr_info& info) noexcept : info_(info) {
       symbols_ = reinterpret_cast<const ElfW(Sym)*>(address);
       break;
     case DT_STRTAB:
-      texts_ = reinterpret_cast<const char*>(address);
+      strings_ = reinterpret_cast<const char*>(address);
       break;
     case DT_JMPREL:
       calls_.first = reinterpret_cast<const ElfW(Rela)*>(address);
@@ -28,10 +29,10 @@ LoadedObject::LoadedObject(const dl_phdr_info& info) noexcept : info_(info) {
       calls_.bytes = entry->d_un.d_val;
       break;
     case DT_RELA:
-      others_.first = reinterpret_cast<const ElfW(Rela)*>(address);
+      otherRelocations_.first = reinterpret_cast<const ElfW(Rela)*>(address);
       break;
     case DT_RELASZ:
-      others_.bytes = entry->d_un.d_val;
+      otherRelocations_.bytes = entry->d_un.d_val;
       break;
     default:
       break;
@@ -88,31 +89,32 @@ int LoadedObject::protectionOf(uintptr_t address) const noexcept {
   return PROT_EXEC | flag(PF_R, PROT_READ) | flag(PF_W, PROT_WRITE);
 }
 
+bool LoadedObject::hasSegments(std::span<const ElfW(Phdr)> segments) const noexcept {
+  return segments.size() == info_.dlpi_phnum &&
+         std::memcmp(segments.data(), info_.dlpi_phdr, segments.size_bytes()) == 0;
+}
+
 bool LoadedObject::needs(std::string_view library) const noexcept {
-  for (const ElfW(Dyn)* entry = dynamic_; texts_ && entry && entry->d_tag != DT_NULL; ++entry)
-    if (entry->d_tag == DT_NEEDED && texts_ + entry->d_un.d_val == library)
+  for (const ElfW(Dyn)* entry = dynamic_; strings_ && entry && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_NEEDED && strings_ + entry->d_un.d_val == library)
       return true;
   return false;
 }
 
 bool LoadedObject::names(const Table& table, std::string_view symbol) const noexcept {
-  if (!table.first || !symbols_ || !texts_)
+  if (!table.first || !symbols_ || !strings_)
     return false;
   for (size_t index = 0; index < table.bytes / sizeof *table.first; ++index) {
     const auto number = ELF64_R_SYM(table.first[index].r_info);
     if (number != 0 && symbols_[number].st_shndx == SHN_UNDEF &&
-        texts_ + symbols_[number].st_name == symbol)
+        strings_ + symbols_[number].st_name == symbol)
       return true;
   }
   return false;
 }
 
-bool LoadedObject::calls(std::string_view function) const noexcept {
-  return names(calls_, function);
-}
-
 bool LoadedObject::refersTo(std::string_view function) const noexcept {
-  return names(calls_, function) || names(others_, function);
+  return names(calls_, function) || names(otherRelocations_, function);
 }
 
 loaded::DynamicSymbols LoadedObject::exports() const noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include <link.h>
@@ -30,11 +31,11 @@ public:
   bool isCode(uintptr_t address, size_t bytes) const noexcept;
   /// Returns the protection of such a part, as mprotect() takes it.
   int protectionOf(uintptr_t address) const noexcept;
+  /// Whether its program headers are these.
+  bool hasSegments(std::span<const ElfW(Phdr)> segments) const noexcept;
   /// Whether it is linked to the library of this name.
   bool needs(std::string_view library) const noexcept;
-  /// Whether it calls a function of this name that it does not define.
-  bool calls(std::string_view function) const noexcept;
-  /// Whether it calls such a function, or has its address.
+  /// Whether it calls a function of this name that it does not define, or has its address.
   bool refersTo(std::string_view function) const noexcept;
   /// Returns what it defines for others.
   loaded::DynamicSymbols exports() const noexcept;
@@ -52,8 +53,8 @@ private:
   dl_phdr_info info_;
   const ElfW(Dyn) * dynamic_ = nullptr;
   const ElfW(Sym) * symbols_ = nullptr;
-  const char* texts_ = nullptr;
-  Table calls_, others_;
+  const char* strings_ = nullptr;
+  Table calls_, otherRelocations_;
 };
 
 } // namespace mneme::cpu_runtime::cuda

@@ -6,25 +6,27 @@
 #include <cerrno>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <link.h>
-#include <sys/mman.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/log.h"
+#include "runtime/emulator/runtimes/cuda/device_facts.h"
 #include "runtime/emulator/runtimes/cuda/jump.h"
+#include "runtime/emulator/runtimes/cuda/jump_writer.h"
 #include "runtime/emulator/runtimes/cuda/loaded_object.h"
-#include "runtime/emulator/runtimes/cuda/static_runtime_file.h"
+#include "runtime/emulator/runtimes/cuda/static_runtime_lookup.h"
 
 namespace mneme::cpu_runtime::cuda {
 namespace {
 
 constexpr const char* kRegistration = "__cudaRegisterFatBinary";
-constexpr const char* kInstrumented = "libmneme_rt.so";
 
 std::atomic<bool> isAnyReplaced{false};
 /// How many objects had been loaded at the last look, since the program began; 0: none yet.
@@ -34,32 +36,6 @@ constexpr std::chrono::milliseconds kRound{1};
 constexpr int kMostRounds = 1000;
 /// Is in this library.
 const char here = 0;
-
-struct Place {
-  uintptr_t address;
-  void* target;
-};
-
-/// Writes jumps into code. \throws Error{IoFailed} if the system does not let code be written, and
-/// Error{Unsupported}.
-void write(const LoadedObject& object, const std::vector<Place>& places) {
-  if (places.empty())
-    return;
-  const auto pageBytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto [least, most] = std::ranges::minmax(places, {}, &Place::address);
-  const uintptr_t first = least.address / pageBytes * pageBytes;
-  const size_t bytes =
-      most.address + jumpBytes(reinterpret_cast<const void*>(most.address)) - first;
-  if (!object.isCode(first, bytes))
-    throw Error(ErrorCode::Unsupported, "its code is in several parts");
-  const int protection = object.protectionOf(first);
-  // Other functions there may be running.
-  if (mprotect(reinterpret_cast<void*>(first), bytes, protection | PROT_WRITE) != 0)
-    throw Error(ErrorCode::IoFailed, systemMessage("its code cannot be written", errno));
-  for (const Place& place : places)
-    writeJump(reinterpret_cast<void*>(place.address), place.target);
-  mprotect(reinterpret_cast<void*>(first), bytes, protection);
-}
 
 std::string nameOf(const LoadedObject& object) {
   std::string path(object.path());
@@ -75,7 +51,7 @@ std::string nameOf(const LoadedObject& object) {
 struct Known {
   uintptr_t base;
   bool isLeft = false;       ///< with the runtime it may have
-  bool isUnreadable = false; ///< without symbols
+  bool isUnreadable = false; ///< without symbols, or a file
 };
 
 /// What earlier looks have found.
@@ -83,16 +59,21 @@ struct State {
   std::mutex mutex;
   std::vector<Known> known;
   unsigned long long unloads = 0;
-  std::vector<Extent> named; ///< in a sentence; may be unloaded
+  std::vector<Extent> reported; ///< in a sentence; may be unloaded
 };
 
 State& state() {
-  static State* const kept = new State; // libraries are loaded while the program ends, too
+  // Libraries are loaded while the program ends, and in a child of fork(), too.
+  static State* const kept = [] {
+    pthread_atfork([] { state().mutex.lock(); }, [] { state().mutex.unlock(); },
+                   [] { state().mutex.unlock(); });
+    return new State;
+  }();
   return *kept;
 }
 
 /// A library whose functions come before all others' but the program's.
-struct Server {
+struct Provider {
   uintptr_t base;
   loaded::DynamicSymbols exports;
 };
@@ -129,58 +110,82 @@ private:
       return;
     Known& known = isKnown ? *found : state_.known.emplace_back(Known{.base = object.base()});
     // Every such runtime calls dlsym() to find the driver, and has this function itself.
-    if (object.calls("dlsym") && !object.refersTo(kRegistration))
+    if (object.refersTo("dlsym") && !object.refersTo(kRegistration))
       replaceIn(object, isUnits, known);
   }
 
   void replaceIn(const LoadedObject& object, bool isUnits, Known& known) {
-    const bool isProgram = object.path().empty();
-    const StaticRuntimeFile file =
-        readStaticRuntime(isProgram ? "/proc/self/exe" : std::string(object.path()));
-    known.isLeft = !isProgram && !isUnits && file.hasDeviceCode && !object.needs(kInstrumented);
-    known.isUnreadable = !isUnits && !file.hasSymbols;
+    const std::optional<StaticRuntimeFile> file = findStaticRuntime(object);
+    known.isUnreadable = !isUnits && !(file && file->hasSymbols);
+    known.isLeft = !object.path().empty() && !isUnits && file && file->hasDeviceCode &&
+                   !object.needs(kInstrumentedLibrary);
     if (known.isLeft)
       return;
+    const std::string name = nameOf(object);
+    if (isUnits && !file)
+      return report(object, name + " contains the static CUDA runtime, which cannot be replaced, "
+                                   "since the file it was loaded from cannot be read: on the CPU "
+                                   "device its calls fail; link the shared runtime");
+    if (isUnits && !file->hasSymbols)
+      return report(object, name + " contains the static CUDA runtime and is stripped, so that its "
+                                   "functions cannot be found: on the CPU device its calls fail; "
+                                   "do not strip it, or link the shared runtime");
     try {
-      replace(object, file.functions);
+      if (file && !file->functions.empty() && isServed(object, file->toolkit))
+        replace(object, file->functions);
     } catch (const Error& error) {
-      state_.named.push_back(object.extent());
-      noticeOnce(nameOf(object) + " contains the static CUDA runtime, which cannot be replaced (" +
-                 error.what() + "): on the CPU device its calls fail; link the shared runtime");
-    }
-    if (isUnits && !file.hasSymbols) {
-      state_.named.push_back(object.extent());
-      noticeOnce(nameOf(object) +
-                 " contains the static CUDA runtime and is stripped, so that its "
-                 "functions cannot be found: on the CPU device its calls fail; do not strip it, or "
-                 "link the shared runtime");
+      report(object, name + " contains the static CUDA runtime, which cannot be replaced (" +
+                         error.what() +
+                         "): on the CPU device its calls fail; link the shared runtime");
     }
   }
 
+  void report(const LoadedObject& object, const std::string& sentence) {
+    state_.reported.push_back(object.extent());
+    noticeOnce(sentence);
+  }
+
+  /// Whether this library serves callers of a runtime of this release of CUDA; says if not.
+  bool isServed(const LoadedObject& object, int toolkit) {
+    const std::string name = nameOf(object);
+    if (toolkit == 0) {
+      report(object, name +
+                         " contains the static CUDA runtime, which is neither CUDA 12's nor CUDA "
+                         "13's: on the CPU device its calls fail; build it with one of these");
+      return false;
+    }
+    const int served = serveToolkit(toolkit);
+    if (served != toolkit)
+      report(object, name + " contains the static runtime of CUDA " + std::to_string(toolkit) +
+                         ", in a process that uses that of CUDA " + std::to_string(served) +
+                         ": on the CPU device its calls fail; build both with the same CUDA");
+    return served == toolkit;
+  }
+
   void replace(const LoadedObject& object, const std::vector<RuntimeFunction>& functions) {
-    std::vector<Place> places;
+    std::vector<JumpPlace> places;
     for (const RuntimeFunction& function : functions) {
       const uintptr_t address = object.base() + function.start;
       if (!object.isCode(address, function.bytes))
         continue;
       const void* const code = reinterpret_cast<const void*>(address);
-      void* const target = targetOf(function.name.c_str());
+      const void* const target = targetOf(function.name.c_str());
       if (target && function.bytes >= jumpBytes(code) && !isJump(code))
         places.push_back({address, target});
     }
-    write(object, places);
+    writeJumps(object, places);
     if (!places.empty())
       isAnyReplaced = true;
   }
 
   /// What a program without this function calls: a preloaded recorder's comes before ours.
-  void* targetOf(const char* name) {
-    if (servers_.empty())
+  const void* targetOf(const char* name) {
+    if (providers_.empty())
       for (size_t index = 1; index < first_.size(); ++index)
-        servers_.push_back({first_[index].dlpi_addr, LoadedObject(first_[index]).exports()});
-    for (const Server& server : servers_)
-      if (const ElfW(Sym)* const found = server.exports.find(name))
-        return reinterpret_cast<void*>(server.base + found->st_value);
+        providers_.push_back({first_[index].dlpi_addr, LoadedObject(first_[index]).exports()});
+    for (const Provider& provider : providers_)
+      if (const ElfW(Sym)* const found = provider.exports.find(name))
+        return reinterpret_cast<const void*>(provider.base + found->st_value);
     return nullptr;
   }
 
@@ -188,7 +193,7 @@ private:
   const void* unit_;
   std::vector<dl_phdr_info> first_; ///< the program to this library
   bool hasPassedOurs_ = false;
-  std::vector<Server> servers_;
+  std::vector<Provider> providers_;
 };
 
 int look(dl_phdr_info* info, size_t, void* user) {
@@ -198,6 +203,12 @@ int look(dl_phdr_info* info, size_t, void* user) {
 
 /// The mutex must be taken.
 void lookAtAll(const void* unit) {
+  const int shared = sharedToolkit();
+  const int served = shared != 0 ? serveToolkit(shared) : 0;
+  if (served != shared && isAnyReplaced)
+    noticeOnce("a library is linked to the runtime of CUDA " + std::to_string(shared) +
+               ", in a process that uses that of CUDA " + std::to_string(served) +
+               ": on the CPU device its calls may fail; build both with the same CUDA");
   Look now(state(), unit);
   dl_iterate_phdr(look, &now);
 }
@@ -232,7 +243,7 @@ void replaceStaticRuntimes(const void* unit) noexcept {
   errno = error;
 }
 
-void replaceStaticRuntimesOfLater() noexcept {
+void replaceStaticRuntimesLoadedSince() noexcept {
   const unsigned long long seen = loadsSeen.load(std::memory_order_relaxed);
   if (seen == 0 || seen == countLoads())
     return;
@@ -251,10 +262,10 @@ void replaceStaticRuntimesOfLater() noexcept {
   errno = error;
 }
 
-bool isNamed(const void* caller) noexcept {
+bool isReportedUnreplaced(const void* caller) noexcept {
   const std::scoped_lock lock(state().mutex);
   const auto address = reinterpret_cast<uintptr_t>(caller);
-  return std::ranges::any_of(state().named, [&](const Extent& extent) {
+  return std::ranges::any_of(state().reported, [&](const Extent& extent) {
     return address >= extent.first && address < extent.end;
   });
 }

@@ -35,14 +35,40 @@ std::vector<RuntimeFunction> functionsIn(Bytes table, Bytes names) {
       return;
     starts.push_back(symbol.st_value);
     if (name.starts_with("cuda") || name.starts_with("__cuda"))
-      functions.push_back({std::string(name), symbol.st_value, symbol.st_size});
+      functions.push_back({std::string(name), symbol.st_value, symbol.st_size, {}});
   });
   addPadding(functions, std::move(starts));
   return functions;
 }
 
+/// Fills in what each function begins with.
+void readCode(const elf::File& file, const std::vector<Elf64_Phdr>& segments,
+              std::vector<RuntimeFunction>& functions) {
+  for (RuntimeFunction& function : functions)
+    for (const Elf64_Phdr& segment : segments) {
+      const uint64_t offset = function.start - segment.p_vaddr;
+      if (segment.p_type != PT_LOAD || offset >= segment.p_filesz)
+        continue;
+      Elf64_Phdr part = segment;
+      part.p_offset += offset;
+      part.p_filesz = std::min<uint64_t>(segment.p_filesz - offset, function.code.size());
+      const Bytes code = file.content(part).value_or(Bytes());
+      std::ranges::copy(code, function.code.begin());
+    }
+}
+
+/// CUDA 12 gives the properties of a device under this name, 13 and 11 do not; 13 brought the other
+/// one. All of a runtime's functions are in a program that has one of them.
+int toolkitOf(const std::vector<RuntimeFunction>& functions) {
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(functions, name, &RuntimeFunction::name) != functions.end();
+  };
+  return has("cudaGetDeviceProperties_v2") ? 12 : has("cudaLogsCurrent") ? 13 : 0;
+}
+
 StaticRuntimeFile read(const elf::File& file) {
   StaticRuntimeFile facts;
+  facts.segments = file.segments().value_or(std::vector<Elf64_Phdr>());
   facts.hasDeviceCode = std::ranges::any_of(file.sections(), [](const elf::Section& section) {
     return embed::isDeviceCodeSection(section.name);
   });
@@ -55,6 +81,8 @@ StaticRuntimeFile read(const elf::File& file) {
   if (std::string_view(reinterpret_cast<const char*>(names.data()), names.size()).find(kMark) !=
       std::string_view::npos)
     facts.functions = functionsIn(file.content(*table).value_or(Bytes()), names);
+  readCode(file, facts.segments, facts.functions);
+  facts.toolkit = toolkitOf(facts.functions);
   return facts;
 }
 

@@ -18,11 +18,11 @@ constinit std::atomic<Lookup> nextLookup{nullptr};
 
 } // namespace
 
-MNEME_RUNTIME_API int mneme_cudart_names_runtime_of(const void* caller) {
-  return isNamed(caller) ? 1 : 0;
+MNEME_RUNTIME_API int mneme_cudart_is_reported_unreplaced(const void* caller) {
+  return isReportedUnreplaced(caller) ? 1 : 0;
 }
 
-MNEME_RUNTIME_API int mneme_cudart_stands_before(const void* function) {
+MNEME_RUNTIME_API int mneme_cudart_has_replaced(const void* function) {
   return isReplaced(function) ? 1 : 0;
 }
 
@@ -33,7 +33,7 @@ MNEME_RUNTIME_API void mneme_rt_register_module(const mneme_module_entry* unit) 
   constexpr const char* name = "mneme_rt_register_module";
   void* next = dlsym(RTLD_NEXT, name);
   if (!next) // it is a library of a library that is not for all
-    if (void* const library = dlopen("libmneme_rt.so", RTLD_LAZY | RTLD_NOLOAD)) {
+    if (void* const library = dlopen(kInstrumentedLibrary, RTLD_LAZY | RTLD_NOLOAD)) {
       next = dlsym(library, name);
       dlclose(library);
     }
@@ -50,6 +50,6 @@ void* mneme_cudart_symbol(void* handle, const char* name) {
     next = reinterpret_cast<Lookup>(mneme::loaded::functionBehind("dlsym"));
     nextLookup.store(next, std::memory_order_relaxed);
   }
-  replaceStaticRuntimesOfLater();
+  replaceStaticRuntimesLoadedSince();
   [[clang::musttail]] return next(handle, name);
 }

@@ -52,7 +52,7 @@ void* findFor(const std::string& function, int version) {
 /// cuBLAS, cuFFT and their like contain a runtime and kernels of which there is machine code alone.
 void reportOwnRuntime(const void* caller) noexcept {
   Dl_info asks{};
-  if (mneme_cudart_names_runtime_of(caller) || !dladdr(caller, &asks) || !asks.dli_fname)
+  if (mneme_cudart_is_reported_unreplaced(caller) || !dladdr(caller, &asks) || !asks.dli_fname)
     return;
   try {
     const std::string path = asks.dli_fname;
