@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from mneme.errors import MnemeError
 from mneme.kernel_names import qualified_name
+from mneme.recording.configured import form_of_knobs
 from mneme.recording.launch_facts import leaves_changes
-from mneme.recording.without_ir import COMPILERS_TEXTS, form_of_knobs, form_text
+from mneme.recording.without_ir import COMPILERS_TEXTS, form_text
 from mneme.search.recorded_code import why_launch_stays
 
 if TYPE_CHECKING:

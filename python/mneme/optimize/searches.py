@@ -16,7 +16,7 @@ from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.job_time import time_for_search
 from mneme.optimize.bare_code import takes_other_code, why_nothing_to_search
 from mneme.optimize.result import NO_TIME, KernelResult, Ratio
-from mneme.recording.without_ir import form_of_knobs
+from mneme.recording.configured import form_of_knobs
 from mneme.session.all_launches import directory_name
 from mneme.session.final_round import Gain
 from mneme.session.near import Near

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mneme.arguments import argument_paths, known_paths
 from mneme.code_texts import OWN_CODE
+from mneme.errors import MnemeError
 from mneme.mneme_types import ConfigurationChanges, ExperimentConfiguration
-from mneme.recording.without_ir import form_of_knobs
 
 if TYPE_CHECKING:
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 
-__all__ = ["configured", "recorded_configuration"]
+__all__ = ["configured", "form_of_knobs", "recorded_configuration"]
 
 # What can differ without IR, or has no effect without what is refused.
 _NOT_CODE: Final = frozenset(
@@ -26,6 +27,20 @@ _NOT_CODE: Final = frozenset(
 _OF_PTX: Final = frozenset(
     ("max_registers", "codegen_opt", "assembler_options", "set_launch_bounds")
 )
+
+
+def form_of_knobs(record: RecordedExecution) -> str:
+    """Return the form of the code that can be changed: "ptx" of a fat binary that has PTX."""
+    if record.code_form != "fatbin":
+        return record.code_form
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    try:
+        codes = _native.describe_device_code(Path(record.llvm_files[0]))
+    except (MnemeError, OSError):  # what reads it says so
+        return record.code_form
+    has_ptx = any(name.startswith("PTX") for one in codes for name in one["members"])
+    return "ptx" if has_ptx else record.code_form
 
 
 def recorded_configuration(instance: KernelInstance) -> ExperimentConfiguration:

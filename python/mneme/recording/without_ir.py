@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from mneme.errors import MnemeError, Unsupported
+from mneme.errors import Unsupported
 
-if TYPE_CHECKING:
-    from mneme.recording.recorded_execution import RecordedExecution
-
-__all__ = ["COMPILERS_TEXTS", "form_of_knobs", "form_text", "possible_with", "refusal"]
+__all__ = ["COMPILERS_TEXTS", "form_text", "possible_with", "refusal"]
 
 COMPILERS_TEXTS: Final = ("_$_str", "$str")
 """How names of variables begin that are texts of the compiler's: LLVM's, and nvcc's."""
@@ -41,20 +37,6 @@ def possible_with(form: str) -> str:
         "its grid, block, dynamic shared memory and carve-out can be changed, nothing about its "
         "code"
     )
-
-
-def form_of_knobs(record: RecordedExecution) -> str:
-    """Return the form of the code that can be changed: "ptx" of a fat binary that has PTX."""
-    if record.code_form != "fatbin":
-        return record.code_form
-    from mneme import _native  # noqa: PLC0415 - loads native code
-
-    try:
-        codes = _native.describe_device_code(Path(record.llvm_files[0]))
-    except (MnemeError, OSError):  # what reads it says so
-        return record.code_form
-    has_ptx = any(name.startswith("PTX") for one in codes for name in one["members"])
-    return "ptx" if has_ptx else record.code_form
 
 
 def form_text(form: str) -> str:

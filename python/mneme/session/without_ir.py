@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mneme.errors import InvalidArgument
 from mneme.knobs import CODE_NUMBERS
-from mneme.recording.without_ir import form_of_knobs, form_text, refusal
+from mneme.recording.configured import form_of_knobs
+from mneme.recording.without_ir import form_text, refusal
 from mneme.search.pass_choices import LEVELS
 
 if TYPE_CHECKING:
