@@ -108,10 +108,9 @@ print(kernels.addTen(ctypes.c_void_p(host.newNumber()), None))
     assert "recorded 1 instance of 1 kernel (1 launch)" in done.stderr
 
 
-def _edges(folder: Path, toolkit: Path, archive: Path) -> Path:
-    library = folder / f"libedges_of_{toolkit.name}.so"
-    words = ("-fPIC", "-shared", "-isystem", toolkit / "include", SOURCES / "edges.cpp", archive)
-    _build(*words, *STATIC[1:], "-o", library)
+def _edges(library: Path, toolkit: Path, *runtime: str | Path) -> Path:
+    words = ("-fPIC", "-shared", "-isystem", toolkit / "include", SOURCES / "edges.cpp")
+    _build(*words, *runtime, "-o", library)
     return library
 
 
@@ -134,14 +133,18 @@ for name in {[str(library) for library in libraries]}:
 )
 def test_a_runtime_of_cuda_12_has_its_own_functions(tmp_path: Path) -> None:
     newer = next(_toolkit().glob("lib*/libcudart_static.a"))
-    twelve = _edges(tmp_path, CUDA12, CUDA12_ARCHIVE)
-    thirteen = _edges(tmp_path, _toolkit(), newer)
+    twelve = _edges(tmp_path / "libtwelve.so", CUDA12, CUDA12_ARCHIVE, *STATIC[1:])
+    thirteen = _edges(tmp_path / "libthirteen.so", _toolkit(), newer, *STATIC[1:])
+    shared = _edges(tmp_path / "libshared.so", _toolkit(), *SHARED)
     asked = ("version", "capability", "edges")
     assert _ask([twelve], *asked) == (["12 9 1"], "")
     assert _ask([thirteen], *asked) == (["13 9 1"], "")
     (first, second), said = _ask([twelve, thirteen], *asked)
     assert (first, second) == ("12 9 1", "13 -1 -1")  # as without a GPU
-    assert f"'{thirteen.name}' contains the static runtime of CUDA 13, in a process" in said
+    assert "'libthirteen.so' contains the static runtime of CUDA 13, in a process" in said
+    _, said = _ask([twelve, shared], "version")
+    assert "a library is linked to the runtime of CUDA 13, in a process" in said
+    assert _ask([shared, thirteen], *asked) == (["13 9 1"] * 2, "")
 
 
 def test_a_runtime_of_no_known_cuda_is_named_and_left(tmp_path: Path) -> None:
