@@ -22,7 +22,7 @@ that the build configures on their own (``ExternalProject``) are not reached.
 
   A list of the same kind: targets to leave out.
 
-Before the project sees them, programs get the shared CUDA runtime, through which recordings are made
+Before the project sees them, programs get the shared CUDA runtime, by which the recorder places memory on a GPU
 (``CMAKE_CUDA_RUNTIME_LIBRARY``, ``CUDA_USE_STATIC_CUDA_RUNTIME``, ``CUDA::cudart_static``), and
 ``CUDA::cuda_driver`` is there with toolkits that have no stub of the driver, too.
 
@@ -52,7 +52,7 @@ endfunction()
 # Answers what CMake's modules for the toolkit would look for: the shared runtime wherever the static one is
 # asked for, and a stub of the driver where the toolkit has none.
 function(_mneme_choose_libraries)
-  set(CUDA_USE_STATIC_CUDA_RUNTIME OFF CACHE BOOL "mneme records through the shared CUDA runtime")
+  set(CUDA_USE_STATIC_CUDA_RUNTIME OFF CACHE BOOL "mneme places memory by the shared CUDA runtime")
   _mneme_toolkit(root)
   if(root STREQUAL "")
     return()
@@ -60,7 +60,7 @@ function(_mneme_choose_libraries)
   foreach(folder IN ITEMS lib64 lib)
     if(EXISTS "${root}/${folder}/libcudart.so")
       set(CUDA_cudart_static_LIBRARY "${root}/${folder}/libcudart.so" CACHE FILEPATH
-        "mneme records through the shared CUDA runtime")
+        "mneme places memory by the shared CUDA runtime")
       break()
     endif()
   endforeach()

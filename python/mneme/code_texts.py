@@ -22,6 +22,7 @@ __all__ = [
     "assembler_option",
     "assembler_words",
     "compiler_text",
+    "maker_text",
     "plugin_files",
     "plugin_names",
     "present_plugins",
@@ -33,6 +34,7 @@ _SPACE = "Search space"
 # ptxas's advanced controls, and another ptxas: the content of a file decides on the code.
 _CONTROLS: Final = re.compile("(-{1,2}(?:apply-controls|ptxas-program)=)(.+)", re.DOTALL)
 OWN_CODE: Final = {"recorded": "none: as recorded", "ptx": "none: the recorded PTX"}
+_MAKERS: Final = {"recorded": "the code that it loads", "ptx": "its PTX, by ptxas"}
 """What `--llvm` calls code that no LLVM compiles, with its name for people."""
 
 
@@ -98,6 +100,16 @@ def plugin_names(plugins: str) -> str:
     """Return the names of the files of a configuration's plugins, for people."""
     paths = map(path_in, plugins.split(":"))
     return ", ".join(path.rpartition("/")[2] for path in paths if path)
+
+
+def maker_text(passes: str, llvm: str) -> str:
+    """Return what made code, for people: a pipeline, if an LLVM did.
+
+    Args:
+        passes: The pipeline of the configuration.
+        llvm: Its LLVM, in the form of this module.
+    """
+    return _MAKERS.get(llvm, passes)
 
 
 def shown_text(knob: CodeText, value: str) -> str:

@@ -50,6 +50,7 @@ ELSEWHERE = {
     "suggestion": "for people",
     "note": "for people",
     "mismatches": "for people",
+    "part": "for people",
     "gpu_id": "device",
     "device_usable": "about the process",
     "open_time": "about the process",
@@ -135,6 +136,17 @@ def test_the_program_as_built_has_a_row_of_its_own(tmp_path: Path) -> None:
     assert second["is_winner"]
     assert second["passes"] == "default<O1>"
     assert second["speedup"] == BASELINE_NS / 60_000
+
+
+@pytest.mark.parametrize("llvm", ["recorded", "ptx"])
+def test_code_that_no_pipeline_made_has_none(tmp_path: Path, llvm: str) -> None:
+    results = write_results(tmp_path / "r", trials=2)
+    path = results / "baseline.json"
+    data = json.loads(path.read_text())
+    data["config"]["llvm"] = llvm
+    path.write_text(json.dumps(data))
+    baseline = exported(results)[0]
+    assert (baseline["passes"], baseline["pipeline"], baseline["llvm"]) == (None, None, llvm)
 
 
 def test_a_pipeline_is_a_list_of_its_passes(results: Path) -> None:

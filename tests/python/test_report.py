@@ -17,6 +17,7 @@ from mneme.report import write_report
 from mneme.report.differences import compare
 from mneme.report.figures import TimeUnit
 from mneme.report.results import read_results
+from mneme.report.tables import settings
 from report_samples import BASELINE_NS, KERNEL, write_results
 
 pytest.importorskip("plotly", reason="Plotly is not installed")
@@ -274,6 +275,20 @@ def test_how_to_use_a_result_depends_on_the_device(tmp_path: Path) -> None:
     baseline["result"]["device"] = "cpu"
     (results / "baseline.json").write_text(json.dumps(baseline))
     assert f"{line} mneme run --device cpu -- ./app" in report(results).words()
+
+
+@pytest.mark.parametrize(
+    ("llvm", "maker"), [("recorded", "the code that it loads"), ("ptx", "its PTX, by ptxas")]
+)
+def test_code_that_no_pipeline_made_is_called_so(tmp_path: Path, llvm: str, maker: str) -> None:
+    results = write_results(tmp_path / "run", trials=3)
+    path = results / "baseline.json"
+    baseline = json.loads(path.read_text())
+    baseline["config"]["llvm"] = llvm
+    path.write_text(json.dumps(baseline))
+    (instance,) = read_results(results)
+    (row,) = (one for one in settings(instance) if one["label"] == "passes")
+    assert row["old"] == maker
 
 
 def test_difference_folds_what_is_equal() -> None:

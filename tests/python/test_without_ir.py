@@ -146,7 +146,9 @@ def test_searches_of_tritons_ir_leave_tuned_kernels_to_deploy(tmp_path: Path) ->
     record = _of_triton(tmp_path)
     assert record.images["ptx"] == str(tmp_path / "RecordedCode_17.ptx")
     options, told = with_code_as_it_is(TuneOptions(), record)
-    assert "the program has Triton 3.5.0 make this kernel; 'mneme deploy' writes what" in told
+    assert (
+        "since Triton 3.5.0 makes this kernel while the program runs; 'mneme deploy' writes" in told
+    )
     assert (options.no_proteus_output, options.fixed_passes) == (True, None)
     options, told = with_deployable_dimensions(options, record)
     assert options.launch_dim == "none"
@@ -312,7 +314,7 @@ def test_results_of_triton_are_deployed_if_they_say_what_the_program_loads(tmp_p
 
     (tmp_path / "best.json").write_text(json.dumps(best()))
     assert len(plan_deployment([tmp_path]).deployed) == 1
-    assert "of an earlier release: tune it again" in why_not(producer="Triton 3.5.0")
+    assert "from an earlier release: tune the kernel again" in why_not(producer="Triton 3.5.0")
     told = why_not(producer="Triton 3.5.0", image_form="cubin")
     assert told.startswith("what was found is not deployed: ")
 

@@ -13,7 +13,7 @@ from typing_extensions import Self
 
 from mneme.cli import _console
 from mneme.cli._node_table import NodeTable
-from mneme.code_texts import shown_text
+from mneme.code_texts import maker_text, shown_text
 from mneme.kernel_names import KernelName, names_in_tables
 from mneme.knobs import CODE_TEXTS
 from mneme.mneme_types import dim3
@@ -413,7 +413,7 @@ def _gain_text(gain: dict[str, Any] | None) -> str:
 
 def _code_of(done: CompletedCandidate) -> str:
     config = done.candidate.config
-    return "the code that it loads" if config.llvm == "recorded" else config.passes
+    return maker_text(config.passes, config.llvm)
 
 
 def _value(value: object, file: str = "best.json") -> str:

@@ -70,7 +70,7 @@ _CONFIGURATION = (
     ),
     _text("config_hash", "equal for equal configurations"),
     _text("params", "what the sampler chose for each dimension of the space, JSON"),
-    _text("passes", "the LLVM pass pipeline"),
+    _text("passes", "the LLVM pass pipeline; missing where `llvm` is none"),
     _texts("pipeline", "its passes in their order, without adaptors"),
     _count("codegen_opt", "level of the code generator, 0 to 3"),
     _count("grid_x", "blocks in x", "blocks"),
@@ -88,7 +88,11 @@ _CONFIGURATION = (
     _count("min_blocks_per_sm", "blocks that have to fit on a multiprocessor", "blocks"),
     *(_count(one.key, f"{one.label}; 0: no limit") for one in CODE_NUMBERS),
     _text("pass_plugins", "files of LLVM pass plugins; missing without"),
-    _text("llvm", "the kernel compiler of another LLVM; missing without"),
+    _text(
+        "llvm",
+        "the kernel compiler of another LLVM; missing without; none, but the code that the program "
+        "loads or its PTX: `recorded`, `ptx`",
+    ),
     *(_text(one.key, f"{one.label}; missing without") for one in CODE_TEXTS if not one.has_files),
     _flag("prune", "what the kernel does not reach was dropped"),
     _flag("internalize", "everything but the kernel was hidden"),
@@ -180,6 +184,7 @@ _CODE = (
 _WHERE = (
     _text("device", "as in `--device`: `cpu`, or a vendor's word and a number"),
     _text("device_name", "the vendor's name of the model"),
+    _count("multiprocessors", "units of the device that blocks could run on; 0: not known"),
     _text("target", "what code is made for: `sm_90`, `cpu`"),
     _text("driver", "version of the device's driver"),
     _text("host", "name of the machine; missing where several measured"),
@@ -237,6 +242,7 @@ RESULT_FIELDS: Final = {
     "max_absolute": "max_absolute",
     "unrecorded_reads": "unrecorded_reads",
     "device": "device",
+    "multiprocessors": "multiprocessors",
     "ir_hash": "final_ir_hash",
     "image_hash": "image_hash",
     "restore_time": "restore_seconds",

@@ -7,6 +7,7 @@ import math
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
 
+from mneme.code_texts import OWN_CODE
 from mneme.data.column import Kind, is_of_kind
 from mneme.data.configurations import CONFIGURATION_FIELDS, CONFIGURATIONS
 from mneme.errors import InvalidArgument
@@ -51,11 +52,11 @@ def launch_columns(config: ExperimentConfiguration, config_hash: str = "") -> Ro
     row: Row = {column: getattr(config, name) for name, column in CONFIGURATION_FIELDS.items()}
     for name in ("grid", "block"):
         row |= {f"{name}_{axis}": getattr(getattr(config, name), axis) for axis in "xyz"}
-    return {
-        **row,
+    row |= {
         "pipeline": list(_passes(config.passes)),
         "config_hash": config_hash or config.hash(),
     }
+    return row if config.llvm not in OWN_CODE else {**row, "passes": None, "pipeline": None}
 
 
 @functools.lru_cache(maxsize=1 << 12)  # many configurations have the same

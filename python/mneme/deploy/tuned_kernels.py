@@ -233,7 +233,7 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
         loaded = loaded_code(result, choice)
         reason = loaded.reason
     if facts.get("producer") and not form and not reason:
-        reason = "these results are of an earlier release: tune it again"
+        reason = "these results are from an earlier release: tune the kernel again"
     if choice is None or reason:
         return LeftOut(
             directory=result.directory,
@@ -244,16 +244,10 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
             reason=reason,
         )
     variant = _variant_of(result, choice, options)
-    variant = replace(
-        variant,
-        cubin=loaded.code,
-        processor=loaded.processor,
-        guards=tuple(dict.fromkeys((*loaded.guards, *variant.guards))),
-        code_hash="" if form else str(facts.get("code_hash", "")),
-        code_form=form,
-    )
     if form:
-        variant = _as_measured(variant, choice.config)
+        variant = _of_loaded_code(variant, form, loaded, choice.config)
+    else:
+        variant = replace(variant, code_hash=str(facts.get("code_hash", "")))
     # Other dimensions were shown to be right for this code only, and code without IR is known by
     # its content alone.
     is_bound = "static-hash" in options.guards or variant.launch is not None or bool(form)
@@ -332,10 +326,19 @@ def _reason_against(choice: Choice, options: DeployOptions, contender: Gain | No
     return ""
 
 
-def _as_measured(variant: TunedVariant, config: ExperimentConfiguration) -> TunedVariant:
-    """Return a variant without IR, with launch bounds as a replay had them."""
+def _of_loaded_code(
+    variant: TunedVariant, form: str, loaded: LoadedCode, config: ExperimentConfiguration
+) -> TunedVariant:
+    """Return a variant of code that a program loads, with launch bounds as a replay had them."""
     most = config.max_threads or config.block.volume
-    return replace(variant, tuned_max_threads=most if config.set_launch_bounds else -1)
+    return replace(
+        variant,
+        code_form=form,
+        cubin=loaded.code,
+        processor=loaded.processor,
+        guards=tuple(dict.fromkeys((*loaded.guards, *variant.guards))),
+        tuned_max_threads=most if config.set_launch_bounds else -1,
+    )
 
 
 def _bounds_note(config: ExperimentConfiguration) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.code_texts import shown_text
+from mneme.code_texts import maker_text, shown_text
 from mneme.knobs import CODE_NUMBERS, CODE_TEXTS
 from mneme.report import figures
 from mneme.report.results import BASELINE
@@ -85,7 +85,7 @@ def pareto(instance: Instance) -> dict[str, Any] | None:
             "trial": one.get("trial"),
             "values": [_number(one.get("values", {}).get(name)) for name in objectives],
             "block": _text(one.get("config", {}).get("block", _NONE)),
-            "passes": str(one.get("config", {}).get("passes", _NONE)),
+            "passes": _maker(one.get("config", {})),
         }
         for one in entries
     ]
@@ -112,6 +112,10 @@ def launches_otherwise(instance: Instance) -> bool:
 def is_on_cpu(instance: Instance) -> bool:
     """Whether the CPU device measured, so that the program runs tuned by `mneme run` only."""
     return instance.baseline is not None and instance.baseline.result.get("device") == "cpu"
+
+
+def _maker(config: Mapping[str, Any]) -> str:
+    return maker_text(str(config.get("passes", _NONE)), str(config.get("llvm", "")))
 
 
 def _number(value: object) -> str:
@@ -165,11 +169,12 @@ def _compared(instance: Instance, names: Mapping[str, str], part: str) -> list[d
 
 
 def _effective(side: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return values without those that have no effect."""
+    """Return values without those that have no effect; of code by no pipeline, what made it."""
     unknown = "reg_usage" if side.get("reg_usage") == 0 else ""  # the device does not say
     without_bounds = side.get("set_launch_bounds") is False
     idle = (unknown, *(("max_threads", "min_blocks_per_sm") if without_bounds else ()))
-    return {key: value for key, value in side.items() if key not in idle}
+    values = {key: value for key, value in side.items() if key not in idle}
+    return {**values, "passes": _maker(side)} if "passes" in values else values
 
 
 def times(instance: Instance, unit: TimeUnit) -> list[dict[str, str]]:
@@ -213,7 +218,7 @@ def best_trials(instance: Instance, unit: TimeUnit) -> list[dict[str, Any]]:
                 "block": _text(config.get("block", _NONE)),
                 "grid": _text(config.get("grid", _NONE)),
                 "registers": one.result.get("reg_usage") or _NONE,
-                "passes": str(config.get("passes", _NONE)),
+                "passes": _maker(config),
                 "settings": _flags(config),
             }
         )

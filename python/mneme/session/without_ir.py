@@ -41,7 +41,7 @@ _ABOUT_CODE: Final = (
 )
 
 
-_DEPLOYED: Final = "'mneme deploy' writes what was found for runs by 'mneme run'"
+_DEPLOYED: Final = "'mneme deploy' writes a file of it, which 'mneme run' applies"
 
 
 def runs_as_loaded(record: RecordedExecution, device: str) -> bool:
@@ -131,8 +131,8 @@ def with_code_as_it_is(options: TuneOptions, record: RecordedExecution) -> tuple
     form = _form_searched(options, record)
     if not form and record.producer:
         return replace(options, no_proteus_output=True), (
-            f"no file of tuned kernels is written here, since the program has {record.producer} "
-            f"make this kernel; {_DEPLOYED}"
+            f"no file of tuned kernels is written here, since {record.producer} makes this kernel "
+            f"while the program runs; {_DEPLOYED}"
         )
     if not form:
         return options, ""
