@@ -45,7 +45,7 @@ std::string useRecordedPart(device::Device& device, const artifact::DevicePart& 
   if (part.multiprocessors > 0)
     text += ", the recorded launch on " + std::to_string(part.multiprocessors);
   return wanted > 0 && used != wanted
-             ? text + ": the device cannot part " + std::to_string(wanted) + " off"
+             ? text + ": the device has no part of " + std::to_string(wanted)
              : text;
 }
 
