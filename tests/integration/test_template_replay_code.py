@@ -24,6 +24,23 @@ pytestmark = reads_golden
 RECORD = ROOT / "tests" / "golden" / "v2" / "16372073875777044691.json"
 RECORD_ID = "3913246467672645478"
 OPTIONS = "// options of the driver's compiler: 0=24 7=1\n"
+TEXTURE = {
+    "Handle": "0x0000000000000001",
+    "Surface": False,
+    "Source": "linear",
+    "Bytes": 64,
+    "Memory": "0x0000600000000000",
+    "Size": [16, 0, 0],
+    "Format": 32,
+    "Channels": 1,
+    **dict.fromkeys(("Pitch", "Flags", "Levels"), 0),
+    "Sampler": {
+        **dict.fromkeys(("Filter", "Flags", "MaxAnisotropy", "MipmapFilter"), 0),
+        "Address": [0, 0, 0],
+        "Levels": [0, 0, 0],
+        "Border": [0, 0, 0, 0],
+    },
+}
 PTXAS = Path(os.environ.get("CUDA_HOME", "/none"), "bin", "ptxas")
 needs_ptxas = pytest.mark.skipif(not PTXAS.is_file(), reason="CUDA_HOME names no ptxas")
 
@@ -243,8 +260,13 @@ def test_machine_code_and_fat_binaries_stay_as_they_are(form: str, tmp_path: Pat
         ({}, {"passes": "default<O1>"}, Unsupported, "without IR .* which --passes needs"),
         ({}, {"specialize": True}, Unsupported, "which --specialize needs"),
         ({}, {"llvm": "ptx"}, Unsupported, "without PTX: its code is a cubin; leave --llvm out"),
-        ({"Textures": [{}]}, {}, Unsupported, "reads textures, which the reproducer"),
-        ({"DeviceHeap": {"x": 1}}, {}, Unsupported, "uses the device's heap"),
+        ({"Textures": [TEXTURE]}, {}, Unsupported, "reads textures, which the reproducer"),
+        (
+            {"DeviceHeap": {"Address": "0x0000000100000000", "Bytes": 1 << 23}},
+            {},
+            Unsupported,
+            "uses the device's heap",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -253,13 +275,9 @@ def test_what_cannot_be_is_refused(
     refused: type[MnemeError],
     sentence: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     record = _recorded(tmp_path, "cubin", b"machine code")
-    if fields:
-        reproducer = import_module("mneme.scaffold.reproducer")
-        told = {"instances": {RECORD_ID: {**fields}}}
-        monkeypatch.setattr(reproducer, "recorded_fields", lambda _: told)
+    _with(record, **fields)
     with pytest.raises(refused, match=sentence):
         _files(record, **values)
 

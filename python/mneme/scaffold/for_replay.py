@@ -18,7 +18,6 @@ from mneme.scaffold.reproducer import (
     memory_of,
     options_of_ptxas,
     parameter_values,
-    recorded_fields,
     snapshots_of,
 )
 
@@ -44,13 +43,13 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     if recording is None:
         raise InvalidArgument("template replay is fitted to a recording; name one with -rdb")
     options = parameter_values(request)
-    record = Path(recording["record_database"])
-    fields = recorded_fields(recording)
-    before, after = snapshots_of(recording, int(options["max_mebibytes"]))
+    record = RecordedExecution.from_json(Path(recording["record_database"]))
+    instance = record.get(recording["record_id"])
+    before, after = snapshots_of(instance, int(options["max_mebibytes"]))
     regions, files = memory_of(before, after)
     plugin = plugin_files([str(options["pass_plugin"])] if options["pass_plugin"] else [])
     marks, passes = _split_passes(str(options["passes"]), plugin)
-    code = _code(record, recording, {**options, "plugins": plugin}, marks)
+    code = _code(record.path, recording, {**options, "plugins": plugin}, marks)
     files["kernel.ll"] = code.pop("ir")
     if plugin:
         files["plugin.so"] = Path(str(options["pass_plugin"])).read_bytes()
@@ -61,19 +60,19 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
         "passes": passes or "verify",
         "has_run": marks.startswith(_BISECTION),
         **_options_of_tools(options, plugin),
-        "fp_contract": "fast" if fields["Options"].get("fp_contract") == "fast" else "on",
-        **launch_context(
-            before,
-            recording,
-            RecordedExecution.from_json(record),
-            int(options["shared_carveout"]),
-        ),
+        "fp_contract": "fast" if _contracts(record) else "on",
+        **launch_context(before, recording, record, int(options["shared_carveout"])),
         "image": "kernel.cubin",
         "jit": [],
         "regions": regions,
         "written": sum(len(content) for name, content in files.items() if "memory" in name),
     }
     return Additions(context={"replay": replay}, files=files)
+
+
+def _contracts(record: RecordedExecution) -> bool:
+    options = record.extras.get("Options")
+    return isinstance(options, dict) and options.get("fp_contract") == "fast"
 
 
 def _has(ir: bytes, variable: str) -> bool:

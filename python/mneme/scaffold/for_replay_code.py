@@ -64,7 +64,8 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     code = read_bytes(path)
     if form == "ptx":
         code = _with_limits(record, recording, options).rstrip(b"\0")
-    before, after = snapshots_of(recording, int(options["max_mebibytes"]))
+    instance = record.get(recording["record_id"])
+    before, after = snapshots_of(instance, int(options["max_mebibytes"]))
     regions, files = memory_of(before, after)
     variables = _variables_of(path)
     for region in regions:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +21,6 @@ __all__ = [
     "memory_of",
     "options_of_ptxas",
     "parameter_values",
-    "recorded_fields",
     "snapshots_of",
 ]
 
@@ -45,15 +43,7 @@ def parameter_values(request: ScaffoldRequest) -> dict[str, Any]:
     }
 
 
-def recorded_fields(recording: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the record of a launch as it lies in its file."""
-    from mneme import _native  # noqa: PLC0415 - loads native code
-
-    fields: dict[str, Any] = json.loads(_native.load_record(Path(recording["record_database"])))
-    return fields
-
-
-def snapshots_of(recording: Mapping[str, Any], max_mebibytes: int) -> tuple[Snapshot, Snapshot]:
+def snapshots_of(instance: KernelInstance, max_mebibytes: int) -> tuple[Snapshot, Snapshot]:
     """Return the memory before and after a launch.
 
     Raises:
@@ -62,19 +52,20 @@ def snapshots_of(recording: Mapping[str, Any], max_mebibytes: int) -> tuple[Snap
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
-    instance = recorded_fields(recording)["instances"][recording["record_id"]]
-    for key, what in (("Textures", "reads textures"), ("DeviceHeap", "uses the device's heap")):
-        if instance.get(key):
+    for is_there, what in (
+        (instance.textures, "reads textures"),
+        (instance.device_heap, "uses the device's heap"),
+    ):
+        if is_there:
             raise Unsupported(f"the launch {what}, which the reproducer does not make")
-    folder = Path(recording["record_database"]).parent
-    before = _native.Snapshot(folder / instance["Prologue"])
+    before = _native.Snapshot(Path(instance.prologue.fn))
     size = sum(region["size"] for region in before.regions())
     if size > max_mebibytes * _MEBIBYTE:
         raise InvalidArgument(
             f"the launch sees {size / _MEBIBYTE:.0f} MiB, and --max-mebibytes is {max_mebibytes}; "
             "record a smaller problem, or allow more"
         )
-    return before, _native.Snapshot(folder / instance["Epilogue"])
+    return before, _native.Snapshot(Path(instance.epilogue.fn))
 
 
 def memory_of(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
