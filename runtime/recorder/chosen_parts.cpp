@@ -14,6 +14,8 @@ bool isSetter(const GraphNode& node) {
   return is(node, NodeKind::Kernel) && !node.isOff && node.kernel.setsConditions;
 }
 
+bool isOpenable(const GraphNode& node) { return is(node, NodeKind::Conditional) && !node.isOff; }
+
 /// Calls `visit` with each node, and with those in bodies.
 template <typename Visit> void visitAll(const GraphNode& node, const Visit& visit) {
   visit(node);
@@ -64,6 +66,24 @@ bool setsConditions(const std::vector<const GraphNode*>& nodes) {
   for (const GraphNode* one : nodes)
     visitAll(*one, [&](const GraphNode& node) { isAny |= isSetter(node); });
   return isAny;
+}
+
+bool leavesUntold(const GraphNode& conditional) {
+  if (!isOpenable(conditional))
+    return false;
+  if (conditional.condition.type != Condition::Type::While)
+    return setsConditions({&conditional});
+  // Its own is 0 behind it.
+  return std::ranges::any_of(conditional.bodies, [](const auto& body) {
+    return std::ranges::any_of(body->nodes, [](const auto& inside) { return isOpenable(*inside); });
+  });
+}
+
+bool isParted(const std::vector<const GraphNode*>& before, const GraphNode& next) {
+  if (isOpenable(next) && setsConditions(before))
+    return true;
+  return setsConditions({&next}) &&
+         std::ranges::any_of(before, [](const GraphNode* one) { return isOpenable(*one); });
 }
 
 unsigned* takeWord(const GraphFunctions& functions) {
@@ -157,6 +177,39 @@ int ChosenParts::launch(const GraphBody& body, const Run& run) {
     if (handles_.at(one).condition.type == Condition::Type::While)
       handles_.at(one).value = 0;
   return made.part.launch(stream_);
+}
+
+int ChosenParts::launchInBody(const GraphBody& body, const Run& run) {
+  Run part;
+  int status = 0;
+  const auto launchPart = [&] {
+    if (!part.empty() && status == 0)
+      status = launch(body, part);
+    part.clear();
+  };
+  for (const GraphNode* node : run) {
+    const bool isOpen = leavesUntold(*node);
+    if (isOpen || isParted(part, *node))
+      launchPart();
+    if (!isOpen)
+      part.push_back(node);
+    else if (status == 0)
+      status = launchBodies(*node);
+  }
+  launchPart();
+  return status;
+}
+
+int ChosenParts::launchBodies(const GraphNode& conditional) {
+  int status = 0;
+  do {
+    const size_t index = bodyOf(conditional);
+    if (index >= conditional.bodies.size())
+      break;
+    const GraphBody& body = *conditional.bodies[index];
+    status = launchInBody(body, {body.order.begin(), body.order.end()});
+  } while (status == 0 && conditional.condition.type == Condition::Type::While);
+  return status;
 }
 
 RunnablePart ChosenParts::make(const GraphBody& body, const Run& run,

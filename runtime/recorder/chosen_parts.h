@@ -22,6 +22,14 @@ const char* whyNotChosen(const GraphFunctions& functions, const GraphBody& graph
 /// read.
 bool setsConditions(const std::vector<const GraphNode*>& nodes);
 
+/// Whether a node that is launched as a whole leaves conditions with values that nothing tells: its
+/// own one, or those of nodes in its bodies. That matters where it may run again.
+bool leavesUntold(const GraphNode& conditional);
+
+/// In a body, which may run again: whether the next node cannot be launched together with nodes
+/// before it, as the part would not tell what is set for a node that it has.
+bool isParted(const std::vector<const GraphNode*>& before, const GraphNode& next);
+
 /// Returns a word of the host that the device reaches. It is never given back, as work may be on
 /// its way. \throws Error
 unsigned* takeWord(const GraphFunctions& functions);
@@ -39,6 +47,9 @@ public:
   void moveTo(void* stream, Wait wait);
   /// Launches nodes of `body` together. Returns the vendor's status.
   int launch(const GraphBody& body, const Run& run);
+  /// The same in a body that may run again: what is set for its next time is known then. May wait
+  /// for the stream. \throws Error
+  int launchInBody(const GraphBody& body, const Run& run);
   /// Makes them runnable before that, which may wait for the stream. \throws Error
   void prepare(const GraphBody& body, const Run& run) { partOf(body, run); }
   /// Returns the index of the body that runs now, or the number of bodies if none does; may wait
@@ -62,6 +73,7 @@ private:
 
   void addHandles(const GraphBody& graph);
   void settle();
+  int launchBodies(const GraphNode& conditional);
   Part& partOf(const GraphBody& body, const Run& run);
   RunnablePart make(const GraphBody& body, const Run& run, const std::vector<unsigned>& values,
                     const std::set<uint64_t>& told);

@@ -153,6 +153,12 @@ bool Session::passesFirst(KernelState& state, const LaunchShapes::Match& shape) 
 /// By the labels of the calling thread.
 bool Session::isWantedHere(const KernelInfo& info) { return isWantedNow(info, labelsOfThread()); }
 
+/// Whether kernels may read memory there.
+bool Session::mayBePointer(uint64_t word) const {
+  return memory_->isInAllocation(word) ||
+         (mayBeAddress(word) && backend_.usesPageable() && isHostReadable(word));
+}
+
 Session::Attempt Session::decide(const mneme_launch& launch, const LaunchTraits* traits) {
   Attempt attempt;
   attempt.info = catalog_->find(launch.kernel);
@@ -172,10 +178,8 @@ Session::Attempt Session::decide(const mneme_launch& launch, const LaunchTraits*
     attempt.traits = *traits;
   else if (launch.form != MNEME_LAUNCH_PLAIN)
     attempt.traits = backend_.traitsOf(launch);
-  attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits, [this](uint64_t word) {
-    return memory_->isInAllocation(word) ||
-           (mayBeAddress(word) && backend_.usesPageable() && isHostReadable(word));
-  });
+  attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits,
+                                    [this](uint64_t word) { return mayBePointer(word); });
   KernelState& state = *info->state;
   const LaunchShapes::Match shape = settings_.shapes.match(info->blob->kernel, launch);
   attempt.shape = shape.entry;

@@ -211,6 +211,7 @@ private:
   bool wantsLabels(const std::vector<std::string>& labels);
   bool isWantedNow(const KernelInfo& info, const std::vector<std::string>& labels);
   bool isWantedHere(const KernelInfo& info);
+  bool mayBePointer(uint64_t word) const;
   std::string useDirectory(const std::string& directory);
   Attempt decideApart(const DeviceLaunch& one, bool isCooperative);
   bool decideAll(std::span<const DeviceLaunch> launches, bool isCooperative,

@@ -12,6 +12,7 @@
 #include "runtime/recorder/chosen_parts.h"
 #include "runtime/recorder/loaded_code.h"
 #include "runtime/recorder/node_kernels.h"
+#include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/session.h"
 
 namespace mneme::record {
@@ -67,6 +68,9 @@ struct Session::Chosen {
   std::vector<Frame> frames;
   int status = 0;
 
+  /// Whether what runs now may run again: conditions keep their values then.
+  bool isInBody() const { return frames.size() > 1; }
+
   /// Launches what comes before this node. It is made runnable while the gate is open, as that may
   /// wait for the device.
   void launchUpTo(size_t end) {
@@ -88,8 +92,10 @@ struct Session::Chosen {
       const auto& order = frame.body->order;
       if (isInner && order[frame.next]->condition.type != Condition::Type::While)
         ++frame.next;
-      if (const ChosenParts::Run run = frame.upTo(order.size()); !run.empty())
-        status = parts.launch(*frame.body, run);
+      const ChosenParts::Run run = frame.upTo(order.size());
+      if (!run.empty())
+        status =
+            frames.empty() ? parts.launch(*frame.body, run) : parts.launchInBody(*frame.body, run);
     }
   }
 };
@@ -100,9 +106,8 @@ bool Session::mayRecord(const GraphNode& node, void* stream) {
   if (node.isOff || !info || !info->state || node.kernel.setsConditions || !isWantedHere(*info))
     return false;
   const mneme_launch launch = launchOf(node.kernel, stream);
-  const uint64_t hash =
-      dynamicHash(*info->blob, launch, traitsOf(node.kernel),
-                  [this](uint64_t word) { return memory_->isInAllocation(word); });
+  const uint64_t hash = dynamicHash(*info->blob, launch, traitsOf(node.kernel),
+                                    [this](uint64_t word) { return mayBePointer(word); });
   const LaunchShapes::Match shape = settings_.shapes.match(info->blob->kernel, launch);
   const std::lock_guard lock(info->state->mutex);
   const auto known = info->state->instances.find(hash);
@@ -137,7 +142,8 @@ bool Session::mayRecordInBodies(ExecutableGraph& graph, void* stream) {
     if (why && std::ranges::any_of(graph.inBodies(), isWanted))
       noteOnce((std::string(kLeft) + why).c_str(), &graph.isChosen);
   }
-  if (!graph.isChosen)
+  // While something is captured, nothing is recorded, and waiting for the device ends the capture.
+  if (!graph.isChosen || isCapturingAny())
     return false;
   return std::ranges::any_of(graph.body()->nodes, [&](const auto& node) {
     return (node->place == NodePlace::Among && mayRecord(*node, stream)) ||
@@ -149,6 +155,8 @@ int Session::launchChosen(ExecutableGraph& graph, void* stream, const WorkPlace&
                           const Next& whole) {
   const GraphFunctions& vendor = graph.functions();
   const auto wait = [&] {
+    if (isCapturingAny()) // meanwhile
+      throw StillBusy();
     const auto status = backend_.synchronizeWithin(place.device, Patience(kernelPatience()));
     if (!status)
       throw StillBusy();
@@ -227,7 +235,8 @@ bool Session::runBodies(Chosen& chosen, const GraphNode& conditional) {
     runNodes(chosen, *conditional.bodies[index]);
     if (conditional.condition.type != Condition::Type::While || chosen.status != 0)
       return false;
-  } while (mayRecordIn(conditional, chosen.stream));
+  } while (mayRecordIn(conditional, chosen.stream) ||
+           (chosen.isInBody() && leavesUntold(conditional)));
   return true;
 }
 
@@ -273,8 +282,13 @@ void Session::runNode(Chosen& chosen, const GraphBody& body, size_t index) {
   GraphNode& node = *body.order[index];
   if (node.isOff)
     return;
+  if (chosen.isInBody() && isParted(chosen.frames.back().upTo(index), node))
+    chosen.launchUpTo(index);
+  if (chosen.status != 0)
+    return;
   if (is(node, NodeKind::Conditional)) {
-    const bool isOpen = mayRecordIn(node, chosen.stream);
+    const bool isOpen =
+        mayRecordIn(node, chosen.stream) || (chosen.isInBody() && leavesUntold(node));
     if (isOpen || setsConditions(chosen.frames.back().upTo(index)))
       chosen.launchUpTo(index); // what is set is known then
     if (isOpen && chosen.status == 0 && !runBodies(chosen, node))

@@ -9,6 +9,7 @@
 #include "runtime/recorder/executable_graph.h"
 #include "runtime/recorder/loaded_code.h"
 #include "runtime/recorder/node_kernels.h"
+#include "runtime/recorder/open_captures.h"
 #include "runtime/recorder/session.h"
 
 namespace mneme::record {
@@ -187,7 +188,7 @@ int Session::launchParts(std::vector<Attempt>& attempts, std::vector<RunnablePar
 /// The vendor keeps launches of one executable graph in their order, whatever their streams.
 void Session::orderBehindParts(ExecutableGraph& graph, void* stream) {
   const auto before = std::exchange(graph.streamOfParts, std::nullopt);
-  if (before && *before != stream)
+  if (before && *before != stream && !isCapturingAny()) // else waiting would end the capture
     backend_.synchronizeWithin(graph.deviceOfParts, Patience(kernelPatience()));
 }
 

@@ -27,6 +27,9 @@ CASES = {
     ),
     "bodies": ({"begin": [1] * 4, STEP: [8, 9, 10, 11, 12]}, {"begin": 4, STEP: 5}),
     "nested": ({"begin": [1, 1], STEP: [8, 9, 10]}, {"begin": 2, STEP: 4}),
+    "later": ({"begin": [1, 1], STEP: [8, 9]}, {"begin": 2, STEP: 4}),
+    "once": ({"begin": [1, 1], STEP: [9]}, {"begin": 2, STEP: 1}),
+    "inner": ({"begin": [1, 1], STEP: [9]}, {"begin": 2, STEP: 1}),
     "far": ({"begin": [1, 1], STEP: [8]}, {"begin": 2, STEP: 1}),
     "exchanged": ({"begin": [1, 1, 1], STEP: [8, 9]}, {"begin": 4, STEP: 2}),
 }
@@ -83,6 +86,12 @@ def test_an_iteration_of_a_loop_is_recorded(tmp_path: Path) -> None:
     assert graph_cases.launch_counts(tmp_path) == {"advance": 3}, said
     replayed = support.replay_all(tmp_path, "default<O2>", device=support.DEVICE)
     assert {one.result_class for one in replayed} == {"exact"}
+
+
+def test_a_graph_runs_as_it_is_while_another_stream_is_captured(tmp_path: Path) -> None:
+    said = record(PROGRAM, "capturing", tmp_path, *graph_cases.EVERYTHING)
+    assert blocks(tmp_path) == {STEP: [8]}, said
+    assert "cannot be launched in parts" not in said
 
 
 def test_a_loop_that_waits_for_the_program_goes_on_without_its_thread(tmp_path: Path) -> None:

@@ -182,6 +182,80 @@ void nested() {
   one.launch("nested");
 }
 
+/// A loop in whose body a node comes before the kernel that chooses for its next time.
+void later() {
+  Case one;
+  const auto outer = one.handle(one.graph, 1);
+  const auto made = one.add(one.graph, nullptr, outer, cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t body = made.graphs[0];
+  const auto odd = one.handle(body);
+  const int* number = one.numbers;
+  const auto chosen = one.add(body, nullptr, odd, cudaGraphCondTypeIf, 1);
+  one.change(chosen.graphs[0], nullptr, 8, 7);
+  const auto chooses = one.kernel(body, one.change(body, chosen.node, 9, 3), 1, choose, odd,
+                                  number, 2l, 0);
+  one.kernel(body, chooses, 1, again, outer, one.numbers, 4);
+  one.launch("later");
+}
+
+/// A body in a loop runs the first time only: it sets its own condition.
+void once() {
+  Case one;
+  const auto outer = one.handle(one.graph, 1);
+  const auto made = one.add(one.graph, nullptr, outer, cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t body = made.graphs[0];
+  const auto first = one.handle(body, 1);
+  const auto chosen = one.add(body, nullptr, first, cudaGraphCondTypeIf, 1);
+  one.kernel(chosen.graphs[0], nullptr, 1, again, first, one.numbers + 2, 0);
+  one.kernel(body, one.change(body, chosen.node, 9, 3), 1, again, outer, one.numbers, 3);
+  one.launch("once");
+}
+
+/// A loop in a loop chooses for its next time, and nothing in it is recorded.
+void inner() {
+  Case one;
+  const auto outer = one.handle(one.graph, 1);
+  const auto made = one.add(one.graph, nullptr, outer, cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t body = made.graphs[0];
+  const auto loops = one.handle(body, 1);
+  const auto loop = one.add(body, nullptr, loops, cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t deep = loop.graphs[0];
+  const auto odd = one.handle(deep);
+  const int* number = one.numbers;
+  const auto chosen = one.add(deep, nullptr, odd, cudaGraphCondTypeIf, 1);
+  one.kernel(chosen.graphs[0], nullptr, 1, again, odd, one.numbers + 2, 0);
+  const auto chooses = one.kernel(deep, chosen.node, 1, choose, odd, number, 2l, 1);
+  one.kernel(deep, chooses, 1, again, loops, one.numbers + 1, 0);
+  const auto repeats = one.kernel(body, one.change(body, loop.node, 9, 3), 1, choose, loops,
+                                  number, 1000l, 1);
+  one.kernel(body, repeats, 1, again, outer, one.numbers, 4);
+  one.launch("inner");
+}
+
+/// The first launch is made while another stream is captured.
+void capturing() {
+  Case one;
+  const auto handle = one.handle(one.graph, 1);
+  const auto made = one.add(one.graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t body = made.graphs[0];
+  one.kernel(body, one.change(body, nullptr, 8, 3), 1, again, handle, one.numbers, 3);
+  const cudaStream_t stream = newStream(), other = newStream();
+  cudaGraphExec_t exec;
+  expect(cudaGraphInstantiateWithFlags(&exec, one.graph, 0));
+  cudaGraph_t captured;
+  expect(cudaStreamBeginCapture(other, cudaStreamCaptureModeRelaxed));
+  expect(cudaMemsetAsync(one.numbers + 3, 0, sizeof(int), other));
+  expect(cudaGraphLaunch(exec, stream));
+  expect(cudaStreamEndCapture(other, &captured));
+  expect(cudaGraphDestroy(captured));
+  expect(cudaStreamSynchronize(stream));
+  say("capturing", download(one.values, kCount));
+  run(exec, stream);
+  say("capturing", download(one.values, kCount));
+  say("numbers", download(one.numbers, 4));
+  expect(cudaGraphExecDestroy(exec));
+}
+
 /// The kernel that chooses finds its handle in memory.
 void far() {
   Case one;
@@ -284,6 +358,14 @@ int main(int argc, char** argv) {
     bodies();
   if (is("nested"))
     nested();
+  if (is("later"))
+    later();
+  if (is("once"))
+    once();
+  if (is("inner"))
+    inner();
+  if (is("capturing"))
+    capturing();
   if (is("far"))
     far();
   if (is("exchanged"))

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "runtime/core/base/error.h"
 #include "runtime/recorder/graph_bodies.h"
@@ -27,12 +29,12 @@ public:
   Program& operator=(const Program&) = delete;
 
   fake::Node* condition(fake::Graph& in, uint64_t handle, Type type, unsigned size,
-                        std::vector<fake::Node*> after = {}) {
+                        std::vector<fake::Node*> after = {}, unsigned value = 0) {
     fake::Node* const node = in.addConditional({handle, type, size}, std::move(after));
     std::vector<void*> bodies;
     for (const auto& body : node->bodies)
       bodies.push_back(body.get());
-    noteHandle(&in, handle, 0);
+    noteHandle(&in, handle, value);
     noteBodies(&in, node, bodies, {handle, type, size});
     return node;
   }
@@ -47,6 +49,20 @@ public:
                                               KnownKernels{any, fake::isNumberBelow(kFirstSetter)});
     read(*exec_->body());
     return *exec_;
+  }
+
+  /// The graph runs these nodes as a whole, and when the host runs the bodies.
+  void check(const std::map<int, std::vector<unsigned>>& sets, const std::vector<int>& ran) {
+    const GraphBody& body = *exec().body();
+    const ChosenParts::Run all(body.order.begin(), body.order.end());
+    world.sets = sets;
+    CHECK(ChosenParts(*exec_, nullptr, [] {}).launch(body, all) == 0);
+    CHECK(world.ran == ran);
+    world.ran.clear();
+    world.sets = sets;
+    CHECK(leavesUntold(*body.order[0]));
+    CHECK(ChosenParts(*exec_, nullptr, [] {}).launchInBody(body, all) == 0);
+    CHECK(world.ran == ran);
   }
 
   fake::Graph graph;
@@ -146,6 +162,44 @@ TEST_CASE("what is left of a loop runs as a whole, from the value that it has") 
   CHECK(parts.launch(body, {conditional}) == 0);
   CHECK(world.ran == Ran{50, 1, 51, 1, 51, 1, 51});
   CHECK(parts.bodyOf(*conditional) == 1);
+}
+
+TEST_CASE("in a body that runs again, a value is told that counts the next time") {
+  Program program;
+  auto* loop = program.condition(program.graph, 1, Type::While, 1, {}, 1);
+  fake::Graph& body = *loop->bodies[0];
+  SUBCASE("set behind its node") {
+    auto* chosen = program.condition(body, 2, Type::If, 1);
+    chosen->bodies[0]->add(2);
+    program.setter(body, 52, 1, {program.setter(body, 51, 2, {chosen})});
+    program.check({{51, {1, 0, 1}}, {52, {1, 1, 0}}}, {51, 52, 2, 51, 52, 51, 52});
+  }
+  SUBCASE("set in its own body") {
+    auto* first = program.condition(body, 2, Type::If, 1, {}, 1);
+    program.setter(*first->bodies[0], 51, 2, {first->bodies[0]->add(3)});
+    program.setter(body, 52, 1, {first});
+    program.check({{51, {0}}, {52, {1, 1, 0}}}, {3, 51, 52, 52, 52});
+  }
+  SUBCASE("set in the loop that its node runs in") {
+    auto* inner = program.condition(body, 2, Type::While, 1, {}, 1);
+    fake::Graph& deep = *inner->bodies[0];
+    auto* chosen = program.condition(deep, 3, Type::If, 1);
+    chosen->bodies[0]->add(4);
+    program.setter(deep, 52, 2, {program.setter(deep, 51, 3, {chosen})});
+    program.setter(body, 54, 1, {program.setter(body, 53, 2, {inner})});
+    program.check({{51, {1, 0}}, {52, {0, 0}}, {53, {1, 1}}, {54, {1, 0}}},
+                  {51, 52, 53, 54, 4, 51, 52, 53, 54});
+  }
+  SUBCASE("set by a loop before or behind its node") {
+    auto* chosen = program.condition(body, 2, Type::If, 1);
+    chosen->bodies[0]->add(2);
+    auto* inner = program.condition(body, 3, Type::While, 1, {chosen}, 1);
+    fake::Graph& deep = *inner->bodies[0];
+    program.setter(deep, 52, 3, {program.setter(deep, 51, 2)});
+    program.setter(body, 54, 1, {program.setter(body, 53, 3, {inner})});
+    program.check({{51, {0, 1, 0}}, {52, {1, 0, 0}}, {53, {1, 1}}, {54, {1, 0}}},
+                  {51, 52, 51, 52, 53, 54, 2, 51, 52, 53, 54});
+  }
 }
 
 TEST_CASE("a graph that cannot be launched body by body says why") {
