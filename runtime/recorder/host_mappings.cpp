@@ -1,6 +1,7 @@
 #include "runtime/recorder/host_mappings.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 
@@ -8,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "runtime/core/base/error.h"
 #include "runtime/core/base/own_descriptors.h"
 #include "runtime/core/base/unique_fd.h"
 
@@ -33,6 +35,15 @@ std::string readMaps() {
   for (ssize_t count = 0; file && (count = read(file.get(), part, sizeof part)) > 0;)
     text.append(part, static_cast<size_t>(count));
   return text;
+}
+
+/// Returns how many bytes were read; 0 if the first is gone.
+size_t readParts(iovec here, std::span<const iovec> there) {
+  const ssize_t count = process_vm_readv(getpid(), &here, 1, there.data(), there.size(), 0);
+  if (count < 0 && errno != EFAULT)
+    throw Error(ErrorCode::Unsupported,
+                systemMessage("the system does not let memory of the host be read", errno));
+  return count > 0 ? static_cast<size_t>(count) : 0;
 }
 
 } // namespace
@@ -72,20 +83,36 @@ const Mapping* mappingAt(std::span<const Mapping> mappings, uint64_t address) no
   return next != mappings.begin() && address < std::prev(next)->end ? &*std::prev(next) : nullptr;
 }
 
-size_t readHost(uint64_t address, std::span<std::byte> bytes) noexcept {
+int hostReadRefusal() noexcept {
+  std::byte source{}, read{};
+  iovec here{&read, sizeof read}, there{&source, sizeof source};
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) < 0 ? errno : 0;
+}
+
+size_t readHost(uint64_t address, std::span<std::byte> bytes) {
   size_t done = 0;
   while (done < bytes.size()) {
     iovec here{bytes.data() + done, bytes.size() - done};
     iovec there{reinterpret_cast<void*>(address + done), bytes.size() - done};
-    const ssize_t count = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
-    if (count <= 0)
+    const size_t count = readParts(here, {&there, 1});
+    if (count == 0)
       break;
-    done += static_cast<size_t>(count);
+    done += count;
   }
   return done;
 }
 
-void copyHost(uint64_t address, std::span<std::byte> bytes) noexcept {
+size_t readHostAt(std::span<const uint64_t> addresses, std::span<std::byte> bytes) {
+  if (addresses.empty())
+    return 0;
+  const size_t each = bytes.size() / addresses.size();
+  std::vector<iovec> there;
+  for (const uint64_t address : addresses)
+    there.push_back({reinterpret_cast<void*>(address), each});
+  return readParts({bytes.data(), each * addresses.size()}, there) / each;
+}
+
+void copyHost(uint64_t address, std::span<std::byte> bytes) {
   for (size_t done = 0; done < bytes.size();) {
     done += readHost(address + done, bytes.subspan(done));
     if (done == bytes.size())

@@ -32,10 +32,16 @@ std::vector<Mapping> hostMappings();
 /// Returns the mapping that contains an address; null if there is none. They are in order.
 const Mapping* mappingAt(std::span<const Mapping> mappings, uint64_t address) noexcept;
 
+/// Why the system lets no memory of this process be read, as filters of system calls do: an error
+/// number, or 0 if it lets it be read.
+int hostReadRefusal() noexcept;
 /// Copies memory of this process that another thread may unmap meanwhile. Returns how many bytes
-/// could be read.
-size_t readHost(uint64_t address, std::span<std::byte> bytes) noexcept;
-/// The same; pages that are gone are zeros.
-void copyHost(uint64_t address, std::span<std::byte> bytes) noexcept;
+/// could be read before the first page that is gone. \throws Error if the system refuses
+size_t readHost(uint64_t address, std::span<std::byte> bytes);
+/// The same; pages that are gone are zeros. \throws Error as readHost()
+void copyHost(uint64_t address, std::span<std::byte> bytes);
+/// Reads as many bytes at each of these addresses, 1024 at most, as `bytes` has for one. Returns
+/// how many were read before the first that is gone. \throws Error as readHost()
+size_t readHostAt(std::span<const uint64_t> addresses, std::span<std::byte> bytes);
 
 } // namespace mneme::record

@@ -1,11 +1,13 @@
 #include "runtime/recorder/malloc_blocks.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
-#include <sys/uio.h>
 #include <unistd.h>
+
+#include "runtime/recorder/touched_pages.h"
 
 namespace mneme::record {
 namespace {
@@ -20,7 +22,7 @@ constexpr uint64_t kLeastMapped = 128 << 10;
 constexpr uint64_t kMostKept = 1040;
 constexpr uint64_t kArenaBytes = 64 << 20;
 constexpr uint64_t kPageBytes = 4096;
-constexpr uint64_t kWindowBytes = 64 << 10;
+constexpr size_t kMostAtOnce = 512;
 constexpr int kTries = 3; ///< other threads allocate meanwhile
 /// The tables of an arena stand before its first chunk; their size is the release's.
 constexpr uint64_t kLeastTables = 2048, kMostTables = 4096;
@@ -49,38 +51,36 @@ template <typename Value> bool readValue(uint64_t address, Value& value) {
   return readHost(address, std::as_writable_bytes(std::span(&value, 1))) == sizeof(Value);
 }
 
-/// Reads headers one after the other.
+/// Reads headers one after the other, and no page in which there is none.
 class Headers {
 public:
   bool read(uint64_t address, uint64_t end, Chunk& chunk) {
-    if (address < begin_ || address + sizeof(Chunk) > begin_ + sizeBytes_) {
-      bytes_.resize(kWindowBytes);
+    if (address < begin_ || address + kHeaderBytes > begin_ + sizeBytes_) {
+      const uint64_t toNextPage = kPageBytes - address % kPageBytes;
       begin_ = address;
-      sizeBytes_ = readHost(
-          address, std::span(bytes_).first(std::min<uint64_t>(kWindowBytes, end - address)));
-      if (sizeBytes_ < sizeof(Chunk))
+      sizeBytes_ =
+          readHost(address, std::span(bytes_).first(std::min<uint64_t>(toNextPage, end - address)));
+      if (sizeBytes_ < kHeaderBytes)
         return false;
     }
-    std::memcpy(&chunk, bytes_.data() + (address - begin_), sizeof chunk);
-    return true;
+    const uint64_t here = std::min<uint64_t>(sizeof chunk, begin_ + sizeBytes_ - address);
+    chunk = {};
+    std::memcpy(&chunk, bytes_.data() + (address - begin_), here);
+    // The next page was touched if a small chunk goes on there.
+    const bool isCut = here < sizeof chunk && (chunk.header.size & ~kFlags) <= kMostKept;
+    return !isCut || readValue(address, chunk);
   }
 
 private:
-  std::vector<std::byte> bytes_;
+  std::array<std::byte, kPageBytes> bytes_;
   uint64_t begin_ = 0;
   uint64_t sizeBytes_ = 0;
 };
 
-/// The headers that chunks would have at these pages.
-std::vector<Header> headersOfPages(uint64_t begin, size_t pages) {
-  std::vector<Header> headers(pages);
-  std::vector<iovec> there;
-  for (size_t page = 0; page < pages; ++page)
-    there.push_back({reinterpret_cast<void*>(begin + page * kPageBytes), sizeof(Header)});
-  iovec here{headers.data(), pages * sizeof(Header)};
-  const ssize_t count = process_vm_readv(getpid(), &here, 1, there.data(), pages, 0);
-  headers.resize(count > 0 ? static_cast<size_t>(count) / sizeof(Header) : 0);
-  return headers;
+bool mayBeArena(const Mapping& mapping) {
+  return mapping.begin % kArenaBytes == 0 &&
+         TouchedPages().next(mapping.begin, mapping.begin + systemPageBytes()) != // nor unknown
+             mapping.begin + systemPageBytes();
 }
 
 bool isMappedChunk(const Header& header, uint64_t left) {
@@ -98,16 +98,42 @@ uint64_t markOf(size_t sizeBytes) {
   return probe && readValue(address + sizeof word, word) ? word : 0;
 }
 
+/// Takes touched pages from `at` on, which is behind them afterwards, or at the end. If the system
+/// does not tell which these are, it is the page at `at`, where `isExpected`, or none.
+std::vector<uint64_t> nextPages(TouchedPages& touched, uint64_t& at, uint64_t end, uint64_t most,
+                                bool isExpected) {
+  std::vector<uint64_t> pages;
+  while (pages.size() < most && at < end) {
+    auto page = touched.next(at, end);
+    if (!page && isExpected && pages.empty())
+      page = at;
+    if (!page)
+      break;
+    if (*page < end)
+      pages.push_back(*page);
+    at = std::min(*page + systemPageBytes(), end);
+  }
+  return pages;
+}
+
 } // namespace
 
+MallocBlocks::MallocBlocks(uint64_t mostChunks, uint64_t mostPages)
+    : mostChunks_(mostChunks), mostPages_(mostPages) {
+  learnMark();
+}
+
 /// Where a thread keeps no more of a size, a block of it has another word there.
-MallocBlocks::MallocBlocks() {
+void MallocBlocks::learnMark() {
+  if (hostReadRefusal() != 0)
+    return;
   const uint64_t marks[] = {markOf(1000), markOf(520), markOf(744)};
   mark_ = marks[0] == marks[1] || marks[0] == marks[2] ? marks[0]
           : marks[1] == marks[2]                       ? marks[1]
                                                        : 0;
 }
 
+/// Returns no chunks where there are too many.
 std::optional<MallocBlocks::Chunks> MallocBlocks::walk(uint64_t begin, uint64_t end,
                                                        uint64_t (*endNow)()) const {
   Chunks chunks;
@@ -123,6 +149,8 @@ std::optional<MallocBlocks::Chunks> MallocBlocks::walk(uint64_t begin, uint64_t 
     if (size < kLeastChunk || size % kUnit != 0 || at >= end || size > end - at ||
         (header.size & kIsMapped))
       return std::nullopt;
+    if (chunks.size() == mostChunks_)
+      return Chunks();
     const bool isKept = mark_ != 0 && chunk.words[1] == mark_ && size <= kMostKept;
     chunks.push_back(at | (header.size & kIsBeforeUsed) | (isKept ? kIsKept : 0));
     at += size;
@@ -156,7 +184,7 @@ std::optional<AddressRange> MallocBlocks::inHeap(const Mapping& heap, uint64_t a
 
 std::optional<MallocBlocks::Chunks> MallocBlocks::walkArena(const Mapping& mapping) const {
   HeapInfo info;
-  if (mapping.begin % kArenaBytes != 0 || !readValue(mapping.begin, info) || info.sizeBytes == 0 ||
+  if (!mayBeArena(mapping) || !readValue(mapping.begin, info) || info.sizeBytes == 0 ||
       info.sizeBytes % kPageBytes != 0 || info.sizeBytes > mapping.end - mapping.begin ||
       info.writableBytes < info.sizeBytes || info.writableBytes > kArenaBytes)
     return std::nullopt;
@@ -185,46 +213,94 @@ bool MallocBlocks::isArena(const Mapping& mapping) {
   return arenas_.at(mapping.begin).has_value();
 }
 
+/// Blocks follow each other, or memory that others have mapped: the system joins what is alike. A
+/// block's first page was touched, as its size is there.
 std::vector<MallocBlocks::Part> MallocBlocks::scan(const Mapping& mapping) {
-  constexpr size_t kPagesAtOnce = 512;
   std::vector<Part> parts;
-  const auto addUnknown = [&](uint64_t begin, uint64_t end) {
-    if (begin < end && !parts.empty() && !parts.back().isBlock)
-      parts.back().range.sizeBytes += end - begin;
-    else if (begin < end)
-      parts.push_back({{begin, end - begin}, false});
-  };
-  for (uint64_t at = mapping.begin; at < mapping.end;) {
-    const uint64_t pages = (mapping.end - at) / kPageBytes;
-    const auto headers = headersOfPages(at, std::min<uint64_t>(kPagesAtOnce, pages));
-    if (headers.empty())
-      return addUnknown(at, mapping.end), parts;
-    uint64_t next = at + headers.size() * kPageBytes, unknown = at;
-    for (size_t page = 0; page < headers.size(); ++page) {
-      const uint64_t chunk = at + page * kPageBytes;
-      if (!isMappedChunk(headers[page], mapping.end - chunk))
-        continue;
-      addUnknown(unknown, chunk);
-      const uint64_t size = headers[page].size & ~kFlags;
-      parts.push_back({{chunk + kHeaderBytes, size - kHeaderBytes}, true});
-      next = unknown = chunk + size;
+  TouchedPages touched;
+  std::vector<Header> headers;
+  uint64_t at = mapping.begin;
+  uint64_t known = at; // where the last part ends
+  uint64_t left = mostPages_;
+  size_t atOnce = 1;
+  while (at < mapping.end && left > 0) {
+    const auto pages =
+        nextPages(touched, at, mapping.end, std::min<uint64_t>(atOnce, left), at == known);
+    if (pages.empty())
       break;
+    headers.resize(pages.size());
+    const size_t read = readHostAt(pages, std::as_writable_bytes(std::span(headers)));
+    pagesRead_ += read;
+    left -= read;
+    size_t index = 0;
+    while (index < read && !isMappedChunk(headers[index], mapping.end - pages[index]))
+      ++index;
+    if (index < read) {
+      const uint64_t begin = pages[index], size = headers[index].size & ~kFlags;
+      if (known < begin)
+        parts.push_back({{known, begin - known}, false});
+      parts.push_back({{begin + kHeaderBytes, size - kHeaderBytes}, true});
+      at = known = begin + size;
+      atOnce = 1; // the next may follow
+    } else if (read < pages.size()) {
+      return parts; // a page is gone
+    } else {
+      atOnce = std::min(2 * atOnce, kMostAtOnce);
     }
-    addUnknown(unknown, next);
-    at = next;
   }
+  if (known < at && at == mapping.end)
+    parts.push_back({{known, at - known}, false});
   return parts;
+}
+
+bool MallocBlocks::hasSameBlocks(std::span<const Part> parts, uint64_t end) {
+  std::vector<Header> headers;
+  std::vector<uint64_t> pages;
+  std::vector<uint64_t> sizes;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].isBlock) {
+      pages.push_back(parts[i].range.begin - kHeaderBytes);
+      sizes.push_back(parts[i].range.sizeBytes + kHeaderBytes);
+    }
+    if (pages.size() < kMostAtOnce && i + 1 < parts.size())
+      continue;
+    headers.resize(pages.size());
+    const size_t read = readHostAt(pages, std::as_writable_bytes(std::span(headers)));
+    pagesRead_ += read;
+    for (size_t one = 0; one < pages.size(); ++one)
+      if (one >= read || !isMappedChunk(headers[one], end - pages[one]) ||
+          (headers[one].size & ~kFlags) != sizes[one])
+        return false;
+    pages.clear();
+    sizes.clear();
+  }
+  return true;
 }
 
 std::optional<MallocBlocks::Part> MallocBlocks::inAnonymous(const Mapping& mapping,
                                                             uint64_t address) {
-  const auto [known, isNew] = anonymous_.try_emplace(mapping.begin);
-  if (isNew)
-    known->second = scan(mapping);
-  for (const Part& part : known->second)
+  const auto [one, isNew] = anonymous_.try_emplace(mapping.begin);
+  Anonymous& known = one->second;
+  if (isNew || (!known.isSure && !hasSameBlocks(known.parts, mapping.end)))
+    known = {mapping.end, scan(mapping), true};
+  known.isSure = true;
+  for (const Part& part : known.parts)
     if (address - part.range.begin < part.range.sizeBytes)
       return part;
   return std::nullopt;
+}
+
+void MallocBlocks::look(std::span<const Mapping> mappings) {
+  if (mark_ == 0)
+    learnMark();
+  heaps_.clear();
+  arenas_.clear();
+  for (auto& [begin, known] : anonymous_)
+    known.isSure = false;
+  std::erase_if(anonymous_, [&](const auto& item) {
+    const Mapping* const now = mappingAt(mappings, item.first);
+    return !now || now->begin != item.first || now->end != item.second.end;
+  });
 }
 
 } // namespace mneme::record

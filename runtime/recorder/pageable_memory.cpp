@@ -51,10 +51,18 @@ std::vector<Mapping> joined(std::vector<Mapping> mappings) {
 void PageableMemory::look() {
   ++looks_;
   found_.clear();
-  blocks_ = MallocBlocks();
-  frames_ = programFrames();
+  frames_.reset();
+  stack_ = {};
+  mappings_.clear();
+  refusal_ = hostReadRefusal();
+  if (refusal_ != 0)
+    return;
   variables_.look();
   mappings_ = joined(hostMappings());
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  if (const Mapping* const mapping = mappingAt(mappings_, here))
+    stack_ = {mapping->begin, mapping->end - mapping->begin};
+  blocks_.look(mappings_);
   // Before the recorder takes blocks that are free.
   const auto heap = std::ranges::find(mappings_, kHeap, &Mapping::name);
   if (heap != mappings_.end())
@@ -83,9 +91,11 @@ std::optional<PageableMemory::Piece> PageableMemory::find(uint64_t address, Give
   return piece;
 }
 
-std::optional<AddressRange> PageableMemory::frameAt(uint64_t address) const noexcept {
-  const auto next = std::ranges::upper_bound(frames_, address);
-  if (next == frames_.begin() || next == frames_.end())
+std::optional<AddressRange> PageableMemory::frameAt(uint64_t address) {
+  if (!frames_)
+    frames_ = programFrames(stack_.begin + stack_.sizeBytes);
+  const auto next = std::ranges::upper_bound(*frames_, address);
+  if (next == frames_->begin() || next == frames_->end())
     return std::nullopt;
   return AddressRange{*std::prev(next), *next - *std::prev(next)};
 }
@@ -102,9 +112,10 @@ std::optional<PageableMemory::Piece> PageableMemory::pieceAt(uint64_t address, G
                ? exactly(variables_.find(address))
                : std::nullopt;
   // The system and the recorder have the rest of a stack.
-  const bool isStack = !frames_.empty() && mappingAt(mappings_, frames_.front()) == mapping;
-  if (isStack || mapping->name == "[stack]")
+  if (mapping->begin == stack_.begin)
     return exactly(frameAt(address));
+  if (mapping->name == "[stack]")
+    return std::nullopt;
   if (mapping->name == kHeap)
     return exactly(blocks_.inHeap(*mapping, address));
   if (const auto block = blockAt(*mapping, address))

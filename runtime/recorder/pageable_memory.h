@@ -28,14 +28,18 @@ public:
     bool isExact = true;
   };
 
-  /// Looks at what is mapped now, from the thread that launches. Forgets what find() returned.
+  /// Looks at what is mapped now. Forgets what find() returned. Call both from the thread that
+  /// launches, with the same callers in the program.
   void look();
+  /// Why the system lets no memory be read, so that none is found: an error number, or 0.
+  int refusal() const noexcept { return refusal_; }
   /// Where find() may find memory that can be written, in few and wide ranges.
   std::vector<AddressRange> ranges() const;
   /// How an address is known. What merely lies in memory may be no pointer of the kernel's: it
   /// leads to blocks of malloc, frames and variables of the program, and no further.
   enum class Given : uint8_t { AsArgument, InMemory };
   /// Returns the memory around an address; nothing where its bounds are unknown.
+  /// \throws Error if the system refuses to read what it could read before
   std::optional<Piece> find(uint64_t address, Given given);
   /// Increases with every look().
   uint64_t looks() const noexcept { return looks_; }
@@ -46,11 +50,13 @@ private:
   std::optional<Piece> pieceAt(uint64_t address, Given given);
   std::optional<Piece> blockAt(const Mapping& mapping, uint64_t address);
   std::optional<Piece> mappedAt(const Mapping& mapping, uint64_t address);
-  std::optional<AddressRange> frameAt(uint64_t address) const noexcept;
+  std::optional<AddressRange> frameAt(uint64_t address);
   bool isBehindGuard(const Mapping& mapping) const noexcept;
 
   std::vector<Mapping> mappings_;
-  std::vector<uint64_t> frames_;
+  AddressRange stack_;                          ///< the mapping that has the stack of the thread
+  std::optional<std::vector<uint64_t>> frames_; ///< null: not asked for yet
+  int refusal_ = 0;
   HostVariables variables_;
   MallocBlocks blocks_;
   std::set<uint64_t> found_;

@@ -13,16 +13,22 @@ constexpr size_t kMostFrames = 4096;
 
 struct Walk {
   AddressRange own;
+  uint64_t stackEnd = 0;
+  uint64_t last = 0; ///< where the frame before ends
   std::vector<uint64_t> frames;
 };
 
 _Unwind_Reason_Code visit(_Unwind_Context* context, void* user) {
   Walk& walk = *static_cast<Walk*>(user);
+  const uint64_t end = _Unwind_GetCFA(context); // of its callee's frame
+  if (end <= walk.last || end > walk.stackEnd)
+    return _URC_END_OF_STACK; // tables are wrong: going on might read anything
+  walk.last = end;
   const uint64_t code = _Unwind_GetIP(context) - 1; // it may be the call's very end
   if (code - walk.own.begin < walk.own.sizeBytes)
     walk.frames.clear(); // what is further in serves this library
   else
-    walk.frames.push_back(_Unwind_GetCFA(context)); // where its callee's frame ends
+    walk.frames.push_back(end);
   return walk.frames.size() < kMostFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
@@ -52,19 +58,16 @@ AddressRange ownFile() noexcept {
 
 } // namespace
 
-std::vector<uint64_t> framesOutside(const AddressRange& own) {
-  Walk walk{own, {}};
+std::vector<uint64_t> framesOutside(const AddressRange& own, uint64_t stackEnd) {
+  Walk walk{own, stackEnd, 0, {}};
   walk.frames.reserve(kMostFrames); // unwinding cannot pass on exceptions
   _Unwind_Backtrace(visit, &walk);
-  // Where tables are wrong, the walk may go astray.
-  const auto end = std::ranges::is_sorted_until(walk.frames);
-  walk.frames.erase(end, walk.frames.end());
   return walk.frames;
 }
 
-std::vector<uint64_t> programFrames() {
+std::vector<uint64_t> programFrames(uint64_t stackEnd) {
   static const AddressRange own = ownFile();
-  return framesOutside(own);
+  return framesOutside(own, stackEnd);
 }
 
 } // namespace mneme::record

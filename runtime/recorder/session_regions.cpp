@@ -143,6 +143,12 @@ Reach::OnDemand Session::pageableFor(const KernelInfo& info, DeviceAccess& acces
   PageableMemory* pageable = access.pageable();
   if (!pageable)
     return {};
+  if (const int refusal = pageable->refusal()) {
+    note(systemMessage("ordinary memory of the host is not recorded, since the system does not let "
+                       "it be read (process_vm_readv)",
+                       refusal));
+    return {};
+  }
   const auto find = [this, pageable, kernel = info.blob->shownName()](uint64_t address,
                                                                       bool isArgument) {
     using Given = PageableMemory::Given;
