@@ -138,6 +138,7 @@ public:
   /// Its bodies are run by the host while kernels in them are to be recorded (chosen_parts.h). They
   /// are not if that was tried in vain.
   bool isChosen = false, isChosenInVain = false;
+  unsigned launchesInVain = 0; ///< in a row, that were made so and recorded nothing
 
   /// The graph that it was made of, if the program has destroyed that.
   std::shared_ptr<OutlivingGraph> outliving;

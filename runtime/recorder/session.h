@@ -235,6 +235,8 @@ private:
   void runNode(Chosen& chosen, const GraphBody& body, size_t index);
   bool runBodies(Chosen& chosen, const GraphNode& conditional);
   Attempt decideNode(Chosen& chosen, GraphNode& node);
+  bool isPassed(const Attempt& attempt);
+  void countInVain(ExecutableGraph& graph, bool isOfUse, void* stream);
   void runAlone(Chosen& chosen, const GraphNode& node, Attempt& attempt);
   void goOnApart(const std::shared_ptr<Chosen>& chosen);
   std::string whyNotKept(const GraphNode& node, const Attempt& attempt,

@@ -26,6 +26,11 @@ constexpr const char* kBusy =
     "a graph with conditional nodes was not recorded to its end: what runs in it had not ended, "
     "perhaps because a kernel waits for what the program does next, and the program went on; "
     "--kernel-patience SECONDS is for work that only takes long";
+constexpr unsigned kMostInVain = 16;
+constexpr const char* kNotReached =
+    "its launches in bodies of conditional nodes of a graph are not recorded: 16 launches of the "
+    "graph in a row recorded nothing, perhaps as they did not reach it, and later ones are left "
+    "whole";
 constexpr int kUnknownError = 999; // of all vendors
 
 /// There is no more patience with the device.
@@ -67,6 +72,7 @@ struct Session::Chosen {
   unsigned* done; ///< is 1 when all was launched and has run, if goOnApart() waits for that
   std::vector<Frame> frames;
   int status = 0;
+  bool isOfUse = false; ///< a kernel was recorded, or is nearer to the launch that -sr names
 
   /// Whether what runs now may run again: conditions keep their values then.
   bool isInBody() const { return frames.size() > 1; }
@@ -179,6 +185,7 @@ int Session::launchChosen(ExecutableGraph& graph, void* stream, const WorkPlace&
     return launchGraph(graph, stream, whole);
   try {
     runNodes(*chosen, *graph.body());
+    countInVain(graph, chosen->isOfUse, stream);
   } catch (const StillBusy&) {
     note(kBusy);
     goOnApart(chosen);
@@ -240,6 +247,27 @@ bool Session::runBodies(Chosen& chosen, const GraphNode& conditional) {
   return true;
 }
 
+bool Session::isPassed(const Attempt& attempt) {
+  if (!attempt.isWanted || !attempt.info->state)
+    return false;
+  const std::lock_guard lock(attempt.info->state->mutex);
+  const auto known = attempt.info->state->instances.find(attempt.dynamicHash);
+  return known != attempt.info->state->instances.end() && known->second.fate == Fate::Passed;
+}
+
+/// A launch from the host takes long: after some that were of no use there are no more.
+void Session::countInVain(ExecutableGraph& graph, bool isOfUse, void* stream) {
+  graph.launchesInVain = isOfUse ? 0 : graph.launchesInVain + 1;
+  if (graph.launchesInVain < kMostInVain)
+    return;
+  const CallGuard guard;
+  graph.isChosenInVain = true;
+  visitKernels(*graph.body(), [&](const GraphNode& node) {
+    if (mayRecord(node, stream))
+      noteKernelOnce(kNotReached, node.kernel.node.function);
+  });
+}
+
 Session::Attempt Session::decideNode(Chosen& chosen, GraphNode& node) {
   const CallGuard guard;
   Attempt attempt;
@@ -255,6 +283,7 @@ Session::Attempt Session::decideNode(Chosen& chosen, GraphNode& node) {
     if (attempt.isRecorded)
       dropImpossible(*chosen.graph, node, launch, chosen.stream, attempt);
   }
+  chosen.isOfUse |= isPassed(attempt);
   if (!attempt.isRecorded)
     count(attempt);
   return attempt;
@@ -273,6 +302,7 @@ void Session::runAlone(Chosen& chosen, const GraphNode& node, Attempt& attempt) 
   }
   chosen.status = makeAlone(
       attempt, {.launch = launchOf(node.kernel, chosen.stream), .place = chosen.place}, call);
+  chosen.isOfUse |= attempt.isRecorded;
   ++chosen.frames.back().next;
 }
 

@@ -94,6 +94,13 @@ def test_a_graph_runs_as_it_is_while_another_stream_is_captured(tmp_path: Path) 
     assert "cannot be launched in parts" not in said
 
 
+def test_a_graph_is_left_whole_after_launches_that_recorded_nothing(tmp_path: Path) -> None:
+    said = record(PROGRAM, "never", tmp_path, *graph_cases.EVERYTHING)
+    assert blocks(tmp_path)[STEP] == [9], said
+    assert said.count("16 launches of the graph in a row recorded nothing") == 1
+    assert graph_cases.launch_counts(tmp_path)[STEP] == 17 * 3, said
+
+
 def test_a_loop_that_waits_for_the_program_goes_on_without_its_thread(tmp_path: Path) -> None:
     said = record(PROGRAM, "waiting", tmp_path, *graph_cases.PATIENCE)
     assert "a graph with conditional nodes was not recorded to its end" in said

@@ -232,6 +232,18 @@ void inner() {
   one.launch("inner");
 }
 
+/// A body is never chosen.
+void never() {
+  Case one;
+  const auto outer = one.handle(one.graph, 1);
+  const auto made = one.add(one.graph, nullptr, outer, cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t body = made.graphs[0];
+  const auto chosen = one.add(body, nullptr, one.handle(body), cudaGraphCondTypeIf, 1);
+  one.change(chosen.graphs[0], nullptr, 8, 7);
+  one.kernel(body, one.change(body, chosen.node, 9, 3), 1, again, outer, one.numbers, 3);
+  one.launch("never", 20);
+}
+
 /// The first launch is made while another stream is captured.
 void capturing() {
   Case one;
@@ -364,6 +376,8 @@ int main(int argc, char** argv) {
     once();
   if (is("inner"))
     inner();
+  if (is("never"))
+    never();
   if (is("capturing"))
     capturing();
   if (is("far"))
