@@ -326,6 +326,8 @@ void ExecutableGraph::nameStaying(void* graph) {
 
 const char* const ExecutableGraph::kLost =
     "it was changed in a way that the recorder could not follow";
+const char* const ExecutableGraph::kGoesOn =
+    "an earlier launch of it went on while the program did";
 const char* const ExecutableGraph::kForeign = "none was built with mneme";
 const char* const ExecutableGraph::kAsked = "MNEME_GRAPHS is 'whole'";
 const char* const ExecutableGraph::kWhole = "it cannot be launched in parts";
@@ -374,6 +376,8 @@ std::vector<SequenceNode> ExecutableGraph::sequence() const {
 }
 
 void ExecutableGraph::changeNode(void* original, const std::function<int(void* node)>& change) {
+  if (goesOn_)
+    return;
   GraphNode* const node = find(original);
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);
   if (!node)
@@ -389,14 +393,14 @@ void ExecutableGraph::changeNode(void* original, const std::function<int(void* n
 }
 
 void ExecutableGraph::setOff(void* original, bool isOff) {
-  if (GraphNode* const node = find(original)) {
+  if (GraphNode* const node = goesOn_ ? nullptr : find(original)) {
     node->isOff = isOff;
     node->isWanted = false; // nothing decides about nodes that are off
   }
 }
 
 void ExecutableGraph::setChild(void* original, void* graph) {
-  GraphNode* const node = find(original);
+  GraphNode* const node = goesOn_ ? nullptr : find(original);
   if (!node || node->isStandIn)
     return;
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);

@@ -87,7 +87,16 @@ public:
   const char* whyNot() const noexcept { return whyNot_; }
   /// Call it when a change of the program's could not be followed, or parts of it cannot be made.
   void lose(const char* why = kLost) noexcept;
+  /// A launch of it goes on in another stream, and needs what it holds: from now on it is not
+  /// changed, nor launched in parts. The word is 1 once that launch has run.
+  void freeze(const unsigned* word) noexcept {
+    whyNot_ = kGoesOn;
+    goesOn_ = word;
+  }
+  /// That word; null if there is none.
+  const unsigned* goesOn() const noexcept { return goesOn_; }
   static const char* const kLost;
+  static const char* const kGoesOn;
   static const char* const kForeign; ///< no kernel is known
   static const char* const kAsked;
   static const char* const kWhole;
@@ -158,6 +167,7 @@ private:
   bool needsSource_ = false;
   void* const exec_; ///< the program's
   const char* whyNot_ = nullptr;
+  const unsigned* goesOn_ = nullptr;
   bool isPaired_ = true; ///< whether it is certain which node the program means
   std::vector<const void*> unreadable_, inChildren_, inBodies_;
   unsigned long long flags_;

@@ -112,6 +112,7 @@ struct GraphFunctions {
   // If one of these is null, what is launched in parts is waited for as long as it takes.
   /// Makes a stream that waits for no other one.
   int (*makeStream)(void** stream) = nullptr;
+  int (*destroyStream)(void* stream) = nullptr; ///< once what is in it has run
   /// Makes what comes later in a stream wait until the word is 1.
   int (*waitForWord)(void* stream, const unsigned* word) = nullptr;
 

@@ -238,7 +238,8 @@ private:
   bool isPassed(const Attempt& attempt);
   void countInVain(ExecutableGraph& graph, bool isOfUse, void* stream);
   void runAlone(Chosen& chosen, const GraphNode& node, Attempt& attempt);
-  void goOnApart(const std::shared_ptr<Chosen>& chosen);
+  int goOnApart(const std::shared_ptr<Chosen>& chosen);
+  int finish(Chosen& chosen, void* stream);
   std::string whyNotKept(const GraphNode& node, const Attempt& attempt,
                          const mneme_launch& launch) const;
   bool keepGraph(const ExecutableGraph& graph, std::vector<Attempt>& attempts,

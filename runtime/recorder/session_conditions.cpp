@@ -2,6 +2,7 @@
 // recorded, the host runs the bodies that kernels choose (chosen_parts.h), and each kernel to be
 // recorded by itself. What is left then runs as the program has made it.
 #include <algorithm>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -48,6 +49,24 @@ template <typename Visit> void visitKernels(const GraphBody& graph, const Visit&
       visitKernels(*body, visit);
   }
 }
+
+/// While it lives, this thread may call what is unsafe while something is captured.
+class CapturesRelaxed {
+public:
+  explicit CapturesRelaxed(int (*exchange)(int* mode)) : exchange_(exchange) { swap(); }
+  ~CapturesRelaxed() { swap(); }
+  CapturesRelaxed(const CapturesRelaxed&) = delete;
+  CapturesRelaxed& operator=(const CapturesRelaxed&) = delete;
+
+private:
+  void swap() {
+    if (exchange_ && exchange_(&mode_) != 0)
+      exchange_ = nullptr;
+  }
+
+  int (*exchange_)(int* mode);
+  int mode_ = 2; // relaxed
+};
 
 } // namespace
 
@@ -166,14 +185,18 @@ int Session::launchChosen(ExecutableGraph& graph, void* stream, const WorkPlace&
     const auto status = backend_.synchronizeWithin(place.device, Patience(kernelPatience()));
     if (!status)
       throw StillBusy();
+    if (*status != 0 && isCapturingAny())
+      throw StillBusy();
     if (*status != 0)
       throw DeviceFailed{*status};
   };
+  const CapturesRelaxed relaxed(vendor.exchangeCaptureMode); // one may begin meanwhile
   if (settings_.areGraphsKept)
     noteOnce(kNotKept, &graph);
   std::shared_ptr<Chosen> chosen;
   try {
     const CallGuard guard;
+    const AtPlace there(backend_, place);
     chosen = std::make_shared<Chosen>(Chosen{
         graph.shared_from_this(), stream, place, {graph, stream, wait}, takeWord(vendor), {}});
   } catch (const std::exception& error) {
@@ -184,11 +207,12 @@ int Session::launchChosen(ExecutableGraph& graph, void* stream, const WorkPlace&
   if (!chosen)
     return launchGraph(graph, stream, whole);
   try {
+    const AtPlace there(backend_, place);
     runNodes(*chosen, *graph.body());
     countInVain(graph, chosen->isOfUse, stream);
   } catch (const StillBusy&) {
     note(kBusy);
-    goOnApart(chosen);
+    return goOnApart(chosen);
   } catch (const DeviceFailed& failed) {
     setDeviceFailed(true);
     return failed.status;
@@ -200,36 +224,57 @@ int Session::launchChosen(ExecutableGraph& graph, void* stream, const WorkPlace&
 }
 
 /// A kernel may wait for what the program does next. A thread of the recorder launches what is left
-/// in another stream, and the program's stream waits for that.
-void Session::goOnApart(const std::shared_ptr<Chosen>& chosen) {
+/// in another stream, and the program's stream waits for that. Later launches of the graph are its
+/// own, so that nothing changes what the thread reads.
+int Session::goOnApart(const std::shared_ptr<Chosen>& chosen) {
   const GraphFunctions& functions = chosen->graph->functions();
+  const CapturesRelaxed relaxed(functions.exchangeCaptureMode);
+  const AtPlace there(backend_, chosen->place);
   void* other = nullptr;
   *chosen->done = 0;
   void* const mark = backend_.markStream(chosen->stream);
-  const bool isApart = mark && functions.makeStream && functions.makeStream(&other) == 0 &&
-                       backend_.waitOnStream(other, mark) &&
-                       functions.waitForWord(chosen->stream, chosen->done) == 0;
-  void* const stream = isApart ? other : chosen->stream;
+  bool isApart = mark && functions.waitForWord && functions.makeStream &&
+                 functions.makeStream(&other) == 0 && backend_.waitOnStream(other, mark);
   noteWork(chosen->place.device, mark);
-  const auto rest = [this, chosen, stream] {
-    const AtPlace there(backend_, chosen->place);
-    const GraphFunctions& vendor = chosen->graph->functions();
+  if (isApart) {
+    std::promise<bool> starts; // the thread has to be there before anything waits for it
     try {
-      chosen->parts.moveTo(stream, [&] { checkGraphCall(vendor.waitStream(stream), "waiting"); });
-      chosen->launchRest();
-    } catch (const std::exception& error) {
-      note(sentence(kParts, error.what()));
-      chosen->status = kUnknownError;
+      std::thread([this, chosen, other, isToStart = starts.get_future()]() mutable {
+        if (isToStart.get())
+          finish(*chosen, other);
+      }).detach();
+      isApart = functions.waitForWord(chosen->stream, chosen->done) == 0;
+      if (isApart)
+        chosen->graph->freeze(chosen->done);
+      starts.set_value(isApart);
+    } catch (const std::exception&) { // there are no more threads
+      isApart = false;
     }
-    vendor.waitStream(stream);
-    *static_cast<volatile unsigned*>(chosen->done) = 1;
-  };
-  try {
-    if (isApart)
-      return std::thread(rest).detach();
-  } catch (const std::exception&) { // there are no more threads
   }
-  rest();
+  if (isApart)
+    return 0;
+  if (other && functions.destroyStream)
+    functions.destroyStream(other);
+  return finish(*chosen, chosen->stream);
+}
+
+/// Launches what is left in a stream, and waits for it. Returns the vendor's status.
+int Session::finish(Chosen& chosen, void* stream) {
+  const AtPlace there(backend_, chosen.place);
+  const GraphFunctions& functions = chosen.graph->functions();
+  const CapturesRelaxed relaxed(functions.exchangeCaptureMode);
+  try {
+    chosen.parts.moveTo(stream, [&] { checkGraphCall(functions.waitStream(stream), "waiting"); });
+    chosen.launchRest();
+  } catch (const std::exception& error) {
+    note(sentence(kParts, error.what()));
+    chosen.status = kUnknownError;
+  }
+  functions.waitStream(stream);
+  *static_cast<volatile unsigned*>(chosen.done) = 1;
+  if (stream != chosen.stream && functions.destroyStream)
+    functions.destroyStream(stream);
+  return chosen.status;
 }
 
 /// Returns whether the conditional node is still to run, as a whole: nothing in it is recorded any

@@ -187,6 +187,10 @@ int Session::launchParts(std::vector<Attempt>& attempts, std::vector<RunnablePar
 
 /// The vendor keeps launches of one executable graph in their order, whatever their streams.
 void Session::orderBehindParts(ExecutableGraph& graph, void* stream) {
+  if (const unsigned* const word = graph.goesOn()) { // the rest of a launch, in another stream
+    graph.functions().waitForWord(stream, word);
+    return;
+  }
   const auto before = std::exchange(graph.streamOfParts, std::nullopt);
   if (before && *before != stream && !isCapturingAny()) // else waiting would end the capture
     backend_.synchronizeWithin(graph.deviceOfParts, Patience(kernelPatience()));

@@ -107,6 +107,12 @@ def test_a_loop_that_waits_for_the_program_goes_on_without_its_thread(tmp_path: 
     assert (STEP, 8, 128) in graph_cases.recorded_launches(tmp_path)
 
 
+def test_launches_behind_one_that_goes_on_keep_their_order(tmp_path: Path) -> None:
+    said = record(PROGRAM, "relaunched", tmp_path, *graph_cases.PATIENCE)
+    assert "a graph with conditional nodes was not recorded to its end" in said
+    assert "an earlier launch of it went on while the program did" in said
+
+
 def test_bodies_beside_a_graph_in_the_graph_are_left_whole(tmp_path: Path) -> None:
     said = record(PROGRAM, "child", tmp_path, *graph_cases.EVERYTHING)
     assert blocks(tmp_path) == {"begin": [1, 1]}

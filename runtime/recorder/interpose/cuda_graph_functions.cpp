@@ -316,6 +316,11 @@ int makeStream(void** stream) {
   return make ? make(stream, kNonBlocking) : kInitializationError;
 }
 
+int destroyStream(void* stream) {
+  const auto destroy = find<int (*)(void* stream)>("cuStreamDestroy_v2");
+  return destroy ? destroy(stream) : kInitializationError;
+}
+
 int waitForWord(void* stream, const unsigned* word) {
   using WaitFor = int (*)(void* stream, const unsigned* word, unsigned value, unsigned flags);
   constexpr unsigned kEqual = 1;
@@ -354,6 +359,7 @@ GraphFunctions ofRuntime() noexcept {
           .makeWords = &makeWords,
           .waitStream = find<Destroy>("cuStreamSynchronize"),
           .makeStream = &makeStream,
+          .destroyStream = &destroyStream,
           .waitForWord = &waitForWord,
           .addEmpty = find<AddEmpty>("cudaGraphAddEmptyNode"),
           .getDependencies = &dependenciesOf,
@@ -390,6 +396,7 @@ GraphFunctions ofDriver() noexcept {
           .makeWords = &makeWords,
           .waitStream = find<Destroy>("cuStreamSynchronize"),
           .makeStream = &makeStream,
+          .destroyStream = &destroyStream,
           .waitForWord = &waitForWord,
           .addEmpty = find<AddEmpty>("cuGraphAddEmptyNode"),
           .getDependencies = &dependenciesOf,

@@ -325,6 +325,40 @@ void waiting() {
   expect(cudaFreeHost(flag));
 }
 
+/// The same, and meanwhile the graph is changed, and launched in another stream behind that launch.
+void relaunched() {
+  Case one;
+  int* flag = nullptr;
+  expect(cudaMallocHost(&flag, sizeof *flag));
+  *flag = 0;
+  const auto handle = one.handle(one.graph, 1);
+  const auto made = one.add(one.graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
+  const cudaGraph_t body = made.graphs[0];
+  const auto waits =
+      one.kernel(body, one.change(body, nullptr, 8, 3), 1, waitFor, static_cast<volatile int*>(flag));
+  one.kernel(body, one.change(body, waits, 9, 5), 1, again, handle, one.numbers, 3);
+  const cudaGraphNode_t last = one.change(one.graph, made.node, 10, 7);
+  const cudaStream_t stream = newStream(), other = newStream();
+  cudaGraphExec_t exec;
+  expect(cudaGraphInstantiateWithFlags(&exec, one.graph, 0));
+  expect(cudaGraphLaunch(exec, stream));
+  int count = kCount, factor = 11, more = 2;
+  void* changing[] = {&one.values, &count, &factor, &more};
+  cudaKernelNodeParams params{};
+  params.func = reinterpret_cast<void*>(step);
+  params.gridDim = dim3(10);
+  params.blockDim = dim3(128);
+  params.kernelParams = changing;
+  expect(cudaGraphExecKernelNodeSetParams(exec, last, &params));
+  expect(cudaGraphLaunch(exec, other));
+  *static_cast<volatile int*>(flag) = 1;
+  expect(cudaStreamSynchronize(stream));
+  expect(cudaStreamSynchronize(other));
+  say("relaunched", download(one.values, kCount));
+  expect(cudaGraphExecDestroy(exec));
+  expect(cudaFreeHost(flag));
+}
+
 /// A kernel before the node is exchanged for one that chooses, and a kernel in a body for another.
 void exchanged() {
   Case one;
@@ -388,5 +422,7 @@ int main(int argc, char** argv) {
     child();
   if (is("waiting"))
     waiting();
+  if (is("relaunched"))
+    relaunched();
   return finish("graph_loops");
 }

@@ -202,6 +202,26 @@ TEST_CASE("a graph that was changed in an unknown way is not launched in parts")
   CHECK(world.copies.size() == 2);
 }
 
+TEST_CASE("what a launch needs that goes on is not changed") {
+  world = {};
+  fake::Graph graph, other;
+  auto* node = graph.add(1);
+  other.add(2);
+  ExecutableGraph exec(&graph, nullptr, 0, fake::functions(), {any});
+  const GraphBody* const body = exec.body();
+  const unsigned word = 0;
+  exec.freeze(&word);
+  CHECK(exec.goesOn() == &word);
+  CHECK(exec.whyNot() == ExecutableGraph::kGoesOn);
+  bool isChanged = false;
+  exec.changeNode(node, [&](void*) { return isChanged = true, 0; });
+  exec.setOff(node, true);
+  exec.update(&other);
+  CHECK(!isChanged);
+  CHECK(exec.body() == body);
+  CHECK(!body->nodes[0]->isOff);
+}
+
 TEST_CASE("a graph without a kernel that is known is left alone") {
   world = {};
   fake::Graph graph;
