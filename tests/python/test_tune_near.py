@@ -139,6 +139,7 @@ def launch(name: str) -> Target:
             demangled_name="void k<double>(double*)",
             path="",
             code_form="",
+            loaded_form="",
             name=KernelName(demangled="void k<double>(double*)", label="", place=""),
         ),
         instance=SimpleNamespace(dynamic_hash=name),  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ _END_OF_OPTIONS = "--"
 # If several options fit, one of these is meant: scripts abbreviated them before the others existed.
 _OLDEST = (
     *("--codegen-opt", "--config", "--help", "--iterations", "--max-threads", "--output-ll"),
-    "--trials",
+    *("--shared-mem", "--trials"),
 )
 
 
