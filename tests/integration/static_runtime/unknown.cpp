@@ -1,5 +1,5 @@
-// A library with the names that every static runtime has, and no function by which a release of CUDA
-// is known.
+// A library with the names that every static runtime has, and no function by which a release of
+// CUDA is known.
 #include <dlfcn.h>
 
 extern "C" {
