@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from mneme.install import paths as _paths
+from mneme.install.build_settings import build_setting
 
 ROOT = Path(__file__).resolve().parents[2]
 # A bundle has what was built beside the tests, a checkout in a build tree.
@@ -169,3 +170,15 @@ PIPELINES = (
     "default<Os>",
     "default<Oz>",
 )
+
+
+@pytest.fixture(scope="session")
+def link_driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of `libcuda.so.1` without a GPU: link_driver.cpp, which knows one kernel."""
+    folder = tmp_path_factory.mktemp("driver")
+    source = Path(__file__).with_name("link_driver.cpp")
+    built = run_command(
+        build_setting("cxx"), "-shared", "-fPIC", source, "-o", folder / "libcuda.so.1"
+    )
+    assert built.returncode == 0, built.stderr
+    return folder

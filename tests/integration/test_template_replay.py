@@ -45,33 +45,21 @@ def reproducer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a driver without a GPU."""
-    folder = tmp_path_factory.mktemp("driver")
-    source = Path(__file__).with_name("link_driver.cpp")
-    built = run_command(
-        build_setting("cxx"), "-shared", "-fPIC", source, "-o", folder / "libcuda.so.1"
-    )
-    assert built.returncode == 0, built.stderr
-    return folder
-
-
-def reproduce(reproducer: Path, driver: Path, **environment: str) -> Finished:
+def reproduce(reproducer: Path, link_driver: Path, **environment: str) -> Finished:
     return run_command(
-        reproducer / "build" / "reproduce", LD_LIBRARY_PATH=str(driver), **environment
+        reproducer / "build" / "reproduce", LD_LIBRARY_PATH=str(link_driver), **environment
     )
 
 
-def test_the_recorded_launch_leaves_what_was_recorded(reproducer: Path, driver: Path) -> None:
-    done = reproduce(reproducer, driver)
+def test_the_recorded_launch_leaves_what_was_recorded(reproducer: Path, link_driver: Path) -> None:
+    done = reproduce(reproducer, link_driver)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "SAME" in done.stdout
     assert "Fake GPU, CUDA driver 13.0, code for sm_90" in done.stdout
 
 
-def test_the_first_difference_is_shown(reproducer: Path, driver: Path) -> None:
-    done = reproduce(reproducer, driver, LINK_DRIVER_WRONG="1")
+def test_the_first_difference_is_shown(reproducer: Path, link_driver: Path) -> None:
+    done = reproduce(reproducer, link_driver, LINK_DRIVER_WRONG="1")
     assert done.returncode == 1
     # The value of node 2: 16 bytes a node, the value 8 bytes into it.
     assert "region at 0x600000000000, offset 40: expected 0x00000002" in done.stdout
@@ -87,15 +75,15 @@ def test_the_first_difference_is_shown(reproducer: Path, driver: Path) -> None:
     ],
 )
 def test_what_the_driver_refuses_is_said(
-    reproducer: Path, driver: Path, told: str, sentence: str
+    reproducer: Path, link_driver: Path, told: str, sentence: str
 ) -> None:
-    done = reproduce(reproducer, driver, **{told: "1"})
+    done = reproduce(reproducer, link_driver, **{told: "1"})
     assert done.returncode == 2
     assert sentence in done.stderr
 
 
-def test_without_a_gpu_it_says_that_nothing_was_run(reproducer: Path, driver: Path) -> None:
-    done = reproduce(reproducer, driver, LINK_DRIVER_ABSENT="1")
+def test_without_a_gpu_it_says_that_nothing_was_run(reproducer: Path, link_driver: Path) -> None:
+    done = reproduce(reproducer, link_driver, LINK_DRIVER_ABSENT="1")
     assert done.returncode == NOTHING_RUN
     assert "nothing was run" in done.stderr
 
@@ -114,7 +102,7 @@ def test_it_compiles_to_what_mneme_compiles(reproducer: Path) -> None:
     assert (reproducer / "build" / "kernel.ptx").read_text() == made["assembly"]
 
 
-def test_what_was_built_runs_elsewhere(reproducer: Path, driver: Path, tmp_path: Path) -> None:
+def test_what_was_built_runs_elsewhere(reproducer: Path, link_driver: Path, tmp_path: Path) -> None:
     for name in ("reproduce", "kernel.cubin"):
         shutil.copy(reproducer / "build" / name, tmp_path / name)
     shutil.copytree(reproducer / "memory", tmp_path / "memory")
@@ -123,7 +111,7 @@ def test_what_was_built_runs_elsewhere(reproducer: Path, driver: Path, tmp_path:
     head.write_bytes(b"\1" + head.read_bytes()[1:])
     done = run_command(
         tmp_path / "reproduce", tmp_path / "kernel.cubin", tmp_path / "memory",
-        LD_LIBRARY_PATH=str(driver),
+        LD_LIBRARY_PATH=str(link_driver),
     )  # fmt: skip
     assert f"code for sm_90: {tmp_path}/kernel.cubin" in done.stdout
     assert "region at 0x7e0000000200 head, offset 0: expected 0x00000001" in done.stdout
@@ -136,14 +124,16 @@ def llvm_bin() -> Path:
     return found
 
 
-def test_without_ptxas_the_driver_gets_ptx(reproducer: Path, driver: Path, tmp_path: Path) -> None:
+def test_without_ptxas_the_driver_gets_ptx(
+    reproducer: Path, link_driver: Path, tmp_path: Path
+) -> None:
     build = tmp_path / "build"
     options = ("-DPTXAS=OFF", f"-DLLVM_BIN={llvm_bin()}", "-G", "Ninja")
     configured = run_command("cmake", "-S", reproducer, "-B", build, *options)
     assert configured.returncode == 0, configured.stdout + configured.stderr
     assert run_command("cmake", "--build", build).returncode == 0
     assert not (build / "kernel.cubin").exists()
-    done = run_command(build / "reproduce", LD_LIBRARY_PATH=str(driver))
+    done = run_command(build / "reproduce", LD_LIBRARY_PATH=str(link_driver))
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -79,18 +79,6 @@ def ptx() -> str:
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a driver without a GPU."""
-    folder = tmp_path_factory.mktemp("driver")
-    source = Path(__file__).with_name("link_driver.cpp")
-    built = run_command(
-        build_setting("cxx"), "-shared", "-fPIC", source, "-o", folder / "libcuda.so.1"
-    )
-    assert built.returncode == 0, built.stderr
-    return folder
-
-
-@pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory, ptx: str) -> Path:
     """A folder with the reproducer of PTX, built without CMake and without mneme."""
     folder = tmp_path_factory.mktemp("replay")
@@ -107,18 +95,22 @@ def program(tmp_path_factory: pytest.TempPathFactory, ptx: str) -> Path:
     return folder / "out"
 
 
-def _reproduce(program: Path, driver: Path, *words: str | Path, **environment: str) -> Finished:
+def _reproduce(
+    program: Path, link_driver: Path, *words: str | Path, **environment: str
+) -> Finished:
     command = f'cd "{program}" && exec ./reproduce {" ".join(map(str, words))}'
-    return run_command("sh", "-c", command, LD_LIBRARY_PATH=str(driver), **environment)
+    return run_command("sh", "-c", command, LD_LIBRARY_PATH=str(link_driver), **environment)
 
 
 HERE = {"LINK_DRIVER_HEAD": "1", "LINK_DRIVER_OPTIONS": "0=24 7=1 "}
 
 
-def test_limits_of_the_context_are_raised_and_the_rest_is_told(program: Path, driver: Path) -> None:
+def test_limits_of_the_context_are_raised_and_the_rest_is_told(
+    program: Path, link_driver: Path
+) -> None:
     assert "kLimits[] = {{0, 65536}, {0, 0}}" in (program / "launch.h").read_text()
-    assert _reproduce(program, driver, LINK_DRIVER_STACK="65536", **HERE).returncode == 0
-    done = _reproduce(program, driver, LINK_DRIVER_STACK="65537", **HERE)
+    assert _reproduce(program, link_driver, LINK_DRIVER_STACK="65536", **HERE).returncode == 0
+    done = _reproduce(program, link_driver, LINK_DRIVER_STACK="65537", **HERE)
     assert (done.returncode, done.stderr) == (2, "launching the kernel: a fake error (719)\n")
     text = (program / "README.md").read_text()
     assert "everything that the kernel uses: clocks. Memory may differ" in text
@@ -126,15 +118,15 @@ def test_limits_of_the_context_are_raised_and_the_rest_is_told(program: Path, dr
     assert "ends with 2; without a GPU" in text
 
 
-def test_the_recorded_launch_leaves_what_was_recorded(program: Path, driver: Path) -> None:
-    done = _reproduce(program, driver, **HERE)
+def test_the_recorded_launch_leaves_what_was_recorded(program: Path, link_driver: Path) -> None:
+    done = _reproduce(program, link_driver, **HERE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Fake GPU, CUDA driver 13.0, code for sm_90: code.ptx" in done.stdout
     assert "SAME: the kernel leaves what was recorded" in done.stdout
 
 
-def test_differences_are_shown_in_memory_and_in_variables(program: Path, driver: Path) -> None:
-    done = _reproduce(program, driver, LINK_DRIVER_WRONG="1", **HERE)
+def test_differences_are_shown_in_memory_and_in_variables(program: Path, link_driver: Path) -> None:
+    done = _reproduce(program, link_driver, LINK_DRIVER_WRONG="1", **HERE)
     assert done.returncode == 1
     assert "region at 0x600000000000, offset 40: expected 0x00000002" in done.stdout
     assert "DIFFERENT: 1 bytes" in done.stdout
@@ -143,31 +135,31 @@ def test_differences_are_shown_in_memory_and_in_variables(program: Path, driver:
     # The variable is where the image has it, and is compared there.
     changed = next(path for path in other.iterdir() if len(path.read_bytes()) == 8)
     changed.write_bytes(b"\1" + changed.read_bytes()[1:])
-    done = _reproduce(program, driver, "code.ptx", other, **HERE)
+    done = _reproduce(program, link_driver, "code.ptx", other, **HERE)
     assert "region at 0x7e0000000200 head, offset 0: expected 0x00000001" in done.stdout
     assert done.returncode == 1
 
 
-def test_options_of_the_program_for_its_driver_are_given(program: Path, driver: Path) -> None:
+def test_options_of_the_program_for_its_driver_are_given(program: Path, link_driver: Path) -> None:
     assert "int kJitOptions[] = {0, 7, 0}" in (program / "launch.h").read_text()
-    done = _reproduce(program, driver, **{**HERE, "LINK_DRIVER_OPTIONS": "0=32 "})
+    done = _reproduce(program, link_driver, **{**HERE, "LINK_DRIVER_OPTIONS": "0=32 "})
     assert done.returncode == 2
     assert "loading code.ptx: a fake error (1)" in done.stderr
     assert (program / "ptxas.rsp").read_text() == "-arch=sm_90 -O1 --maxrregcount=24\n"
 
 
 @needs_ptxas
-def test_machine_code_of_ptxas_runs_instead(program: Path, driver: Path) -> None:
+def test_machine_code_of_ptxas_runs_instead(program: Path, link_driver: Path) -> None:
     words = ("--options-file", program / "ptxas.rsp", program / "code.ptx")
     done = run_command(PTXAS, *words, "-o", program / "kernel.cubin")
     assert done.returncode == 0, done.stderr
-    done = _reproduce(program, driver, "kernel.cubin", "memory", **HERE)
+    done = _reproduce(program, link_driver, "kernel.cubin", "memory", **HERE)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @needs_ptxas
 def test_cmake_builds_it_with_other_limits_and_options(
-    ptx: str, driver: Path, tmp_path: Path
+    ptx: str, link_driver: Path, tmp_path: Path
 ) -> None:
     record = _recorded(tmp_path / "db", "ptx", ptx.encode())
     words = ("--max-threads", "128", "--min-blocks-per-sm", "2", "--max-registers", "32")
@@ -187,7 +179,7 @@ def test_cmake_builds_it_with_other_limits_and_options(
     built = run_command("cmake", "--build", tmp_path / "build")
     assert built.returncode == 0, built.stdout + built.stderr
     done = run_command(
-        tmp_path / "build" / "reproduce", LD_LIBRARY_PATH=str(driver), LINK_DRIVER_HEAD="1"
+        tmp_path / "build" / "reproduce", LD_LIBRARY_PATH=str(link_driver), LINK_DRIVER_HEAD="1"
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{tmp_path}/build/kernel.cubin" in done.stdout

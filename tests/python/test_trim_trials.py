@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from mneme.trim.holes import unallocated_in
 from mneme.trim.ranges import Range
 from mneme.trim.trial_process import TrialProcess
 from mneme.trim.trials import Region, Trials
@@ -67,3 +68,13 @@ def test_every_pattern_and_what_is_written_count(
     assert trials.hold_together([unread]) == is_unread
     assert trials.is_same([], [unread]) == is_unread
     assert "trial" in process.asked
+
+
+def test_memory_that_textures_show_stays_allocated() -> None:
+    begin, size = 0x6000_0000_0000, 1 << 20
+    region = Region(address=begin, size=size, kind="allocation")
+    untouched = [(begin, size)]
+    assert unallocated_in([region], untouched, [], []) == untouched
+    for shown in (begin, begin + size - 1):
+        assert unallocated_in([region], untouched, [], [shown]) == []
+    assert unallocated_in([region], untouched, [], [begin + size]) == untouched
