@@ -18,6 +18,7 @@ from mneme.compare import Comparison, texts
 from mneme.compare.limits import Limits
 from mneme.compare.outputs import junit_xml, lnt_report, markdown_text
 from mneme.compare.page import write_page
+from mneme.compare.results import CaseResult
 from mneme.measure.compile_pool import CompileAnswer
 from mneme.mneme_types import ExperimentResult
 from mneme.report.differences import compare
@@ -99,6 +100,24 @@ def test_lnt_report_has_samples_of_each_round_in_seconds(comparison: Comparison)
 
 # The page.
 
+
+def with_large_numbers(number: int, one: CaseResult) -> CaseResult:
+    """A result with resources as GPUs give them, the first in microseconds, the others in ms."""
+    factor = 1000 if number else 1
+    outcomes = {
+        name: replace(
+            outcome,
+            registers=32 + 101 * place,
+            spill_bytes=1024 * place,
+            occupancy=1 / (1 + place),
+            code_bytes=100_000 * (1 + place),
+            times_ns=[factor * time for time in outcome.times_ns],
+        )
+        for place, (name, outcome) in enumerate(one.outcomes.items())
+    }
+    return replace(one, outcomes=outcomes)
+
+
 CODE = "\n".join(f"  %{n} = add i32 %x, {n} ; <b>" for n in range(900))
 
 
@@ -108,10 +127,11 @@ def page(comparison: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Pa
     difference = compare(CODE, CODE.replace("add", "sub"), "llvm", sides=("a", "b"))
     parts = [("Optimised IR", difference), ("Assembly", compare(CODE, CODE, "gas"))]
     shown = [texts.RowDifference(row=row, parts=parts) for row in rows]
+    results = [with_large_numbers(*one) for one in enumerate(comparison.results)]
     file = tmp_path_factory.mktemp("page") / "compare.html"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mneme.compare.page.differences", lambda _: shown)
-        write_page(comparison, file)
+        write_page(replace(comparison, results=results), file)
     return file
 
 
@@ -152,19 +172,37 @@ def test_page_loads_without_errors_and_asks_nobody(page: Path, browser: Browser)
     assert len(column(browser, 0)) == 4 * 4
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_sticks_out_of_the_page(width: int, page: Path, browser: Browser) -> None:
-    mobile = width < 500
+def show_at(width: int, page: Path, browser: Browser) -> None:
     browser.call(
         "Emulation.setDeviceMetricsOverride",
         width=width,
         height=900,
         deviceScaleFactor=1,
-        mobile=mobile,
+        mobile=width < 500,
     )
     browser.open(page)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_sticks_out_of_the_page(width: int, page: Path, browser: Browser) -> None:
+    show_at(width, page, browser)
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.slow
+def test_kernels_of_a_page_fit_into_its_width(page: Path, browser: Browser) -> None:
+    show_at(1280, page, browser)
+    place = "document.querySelector('#kernels').parentNode"
+    assert browser.evaluate(f"{place}.scrollWidth") <= browser.evaluate(f"{place}.clientWidth")
+
+
+@pytest.mark.slow
+def test_times_sort_by_what_they_are_whatever_their_unit(page: Path, browser: Browser) -> None:
+    browser.open(page)
+    browser.evaluate("document.querySelectorAll('#kernels th button')[2].click()")
+    units = [one.split()[-1] for one in column(browser, 2)]
+    assert units == ["µs"] * 4 + ["ms"] * 12
 
 
 @pytest.mark.slow

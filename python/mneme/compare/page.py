@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["write_page"]
 
 _NONE = "\N{EN DASH}"
+# Lines break between two numbers, not between a number and its unit.
+_TIED = "\N{NO-BREAK SPACE}"
 _UNITS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 _KIB = 1024
 _LEFT, _RIGHT, _ROW_HEIGHT = 12.0, 728.0, 30
@@ -105,7 +107,7 @@ def _summary(one: VariantSummary) -> dict[str, Any]:
     return {
         "name": one.name,
         "mean": _NONE if mean is None else f"{mean.ratio:.3f}",
-        "interval": _NONE if mean is None else f"{mean.low:.3f} to {mean.high:.3f}",
+        "interval": _NONE if mean is None else _interval(mean.low, mean.high),
         "counts": [one.verdicts.get(verdict, 0) for verdict in known],
         "failed": sum(count for verdict, count in one.verdicts.items() if verdict not in known),
     }
@@ -156,6 +158,7 @@ def _hover(row: Row) -> str:
 def _row(row: Row, anchor: str, place: str) -> dict[str, Any]:
     base, one = row.result.baseline, row.outcome
     is_same = row.verdict == SAME_CODE
+    baseline_ns = median_of(base.times_ns)
     return {
         "name": row.name,
         "full": row.result.case["kernel"],
@@ -163,9 +166,10 @@ def _row(row: Row, anchor: str, place: str) -> dict[str, Any]:
         "place": place,
         "anchor": anchor,
         "variant": row.variant,
-        "baseline": _time(median_of(base.times_ns)),
+        "baseline": _time(baseline_ns),
+        "baseline_ns": baseline_ns or "",
         "ratio": _NONE if row.ratio is None else f"{row.ratio:.3f}",
-        "interval": _NONE if row.low is None else f"{row.low:.3f} to {row.high:.3f}",
+        "interval": _NONE if row.low is None or row.high is None else _interval(row.low, row.high),
         "verdict": row.verdict,
         "css": _css(row),
         "registers": _change(base.registers or None, one.registers or None),
@@ -188,21 +192,25 @@ def _time(nanoseconds: float | None) -> str:
     if not nanoseconds:
         return _NONE
     unit, factor = next((one for one in _UNITS if nanoseconds >= one[1]), _UNITS[-1])
-    return f"{nanoseconds / factor:.4g} {unit}"
+    return f"{nanoseconds / factor:.4g}{_TIED}{unit}"
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{low:.3f}{_TIED}to {high:.3f}"
 
 
 def _percent(part: float | None) -> str | None:
-    return None if part is None else f"{100 * part:.0f} %"
+    return None if part is None else f"{100 * part:.0f}{_TIED}%"
 
 
 def _kib(count: int) -> str | None:
-    return f"{count / _KIB:.1f} KiB" if count else None
+    return f"{count / _KIB:.1f}{_TIED}KiB" if count else None
 
 
 def _change(old: object, new: object) -> str:
     if new is None:
         return _NONE
-    return str(new) if old in (None, new) else f"{old} → {new}"
+    return str(new) if old in (None, new) else f"{old}{_TIED}→ {new}"
 
 
 def _failures(comparison: Comparison) -> list[dict[str, Any]]:

@@ -85,7 +85,8 @@
   });
 
   const valueOf = (row, column, isNumber) => {
-    const text = row.cells[column].textContent.trim();
+    const cell = row.cells[column];
+    const text = (cell.dataset.value ?? cell.textContent).trim();
     if (!isNumber) return text;
     const number = parseFloat(text.replace(/,/g, ""));
     return Number.isNaN(number) ? Infinity : number;
