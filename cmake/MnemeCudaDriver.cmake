@@ -44,3 +44,12 @@ function(_mneme_offer_cuda_driver_in_time libraries)
   endif()
   _mneme_offer_cuda_driver_now()
 endfunction()
+
+# CMake 3.25 as Debian 12 has it stops in find_package(CUDAToolkit) where the project requires 3.25 and the toolkit has
+# no nvToolsExt, as CUDA 13: it calls that target deprecated whether it is there or not. This variable, and no other,
+# decides that. A macro, since the variable is the caller's.
+macro(_mneme_excuse_missing_nvtx)
+  if(CMAKE_VERSION VERSION_LESS 3.26 AND CMAKE_MINIMUM_REQUIRED_VERSION VERSION_GREATER_EQUAL 3.25)
+    set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
+  endif()
+endmacro()

@@ -330,6 +330,8 @@ function(_mneme_tell_targets recordable left)
   endif()
 endfunction()
 
+include("${CMAKE_CURRENT_LIST_DIR}/MnemeCudaDriver.cmake")
+_mneme_excuse_missing_nvtx()
 _mneme_choose_libraries()
 cmake_language(DEFER CALL _mneme_instrument_project_last)
 cmake_policy(POP)

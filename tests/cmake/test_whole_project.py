@@ -33,6 +33,35 @@ def small_project(folder: Path, lines: str, languages: str = "CXX CUDA") -> Path
     return folder
 
 
+# What CMake 3.25 of Debian 12 does where the toolkit, as CUDA 13, has no nvToolsExt.
+TOOLKIT_OF_CMAKE_3_25 = """
+if(CMAKE_MINIMUM_REQUIRED_VERSION VERSION_GREATER_EQUAL 3.25)
+  set_property(TARGET CUDA::nvToolsExt PROPERTY DEPRECATION "use CUDA::nvtx3")
+endif()
+set(CUDAToolkit_FOUND TRUE)
+"""
+
+
+@pytest.mark.parametrize("way", ["cmake-args", "find_package"])
+def test_toolkit_without_nvtx_is_found_by_cmake_of_debian_12(
+    way: str, moved_prefix: Path, tmp_path: Path
+) -> None:
+    if re.search(r"version 3\.25\.", run_command("cmake", "--version").stdout) is None:
+        pytest.skip("this CMake is not 3.25")
+    lines = "add_subdirectory(below)\nfind_package(CUDAToolkit REQUIRED)"
+    if way == "find_package":
+        lines = f"find_package(mneme CONFIG REQUIRED)\n{lines}"
+    project = small_project(tmp_path / "project", lines, languages="CXX")
+    (project / "below").mkdir()
+    (project / "below" / "CMakeLists.txt").write_text("find_package(CUDAToolkit REQUIRED)\n")
+    (project / "FindCUDAToolkit.cmake").write_text(TOOLKIT_OF_CMAKE_3_25)
+    options = [f"-DCMAKE_MODULE_PATH={project}"]
+    if way == "find_package":
+        options.append("-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=")
+    configured = configure(project, tmp_path / "build", moved_prefix, *options)
+    assert configured.returncode == 0, configured.words
+
+
 @pytest.fixture(scope="module")
 def foreign(moved_prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The foreign project, configured twice and built."""
