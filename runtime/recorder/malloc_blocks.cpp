@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include <unistd.h>
 
@@ -23,7 +25,9 @@ constexpr uint64_t kMostKept = 1040;
 constexpr uint64_t kArenaBytes = 64 << 20;
 constexpr uint64_t kPageBytes = 4096;
 constexpr size_t kMostAtOnce = 512;
-constexpr int kTries = 3; ///< other threads allocate meanwhile
+/// Other threads allocate meanwhile, and one of them may have to wait for a core.
+constexpr int kTries = 3, kPatientTries = 40;
+constexpr std::chrono::microseconds kBetweenTries{500};
 /// The tables of an arena stand before its first chunk; their size is the release's.
 constexpr uint64_t kLeastTables = 2048, kMostTables = 4096;
 
@@ -98,6 +102,17 @@ uint64_t markOf(size_t sizeBytes) {
   return probe && readValue(address + sizeof word, word) ? word : 0;
 }
 
+/// Calls until something is found, for longer where it is sure to be there.
+template <typename Look> auto tried(bool isThere, const Look& look) {
+  auto found = look();
+  for (int tries = 1; !found && tries < (isThere ? kPatientTries : kTries); ++tries) {
+    if (tries >= kTries)
+      std::this_thread::sleep_for(kBetweenTries);
+    found = look();
+  }
+  return found;
+}
+
 /// Takes touched pages from `at` on, which is behind them afterwards, or at the end. If the system
 /// does not tell which these are, it is the page at `at`, where `isExpected`, or none.
 std::vector<uint64_t> nextPages(TouchedPages& touched, uint64_t& at, uint64_t end, uint64_t most,
@@ -140,11 +155,14 @@ std::optional<MallocBlocks::Chunks> MallocBlocks::walk(uint64_t begin, uint64_t 
   Headers headers;
   Chunk chunk;
   for (uint64_t at = begin; at < end;) {
-    if (!headers.read(at, end, chunk))
+    if (!headers.read(at, end, chunk)) {
+      if (at == endNow()) // the heap has shrunk meanwhile
+        break;
       return std::nullopt;
+    }
     const Header& header = chunk.header;
     const uint64_t size = header.size & ~kFlags;
-    if (size > end - at) // the heap has grown meanwhile
+    if (size > end - at) // it has grown
       end = endNow();
     if (size < kLeastChunk || size % kUnit != 0 || at >= end || size > end - at ||
         (header.size & kIsMapped))
@@ -177,8 +195,13 @@ std::optional<AddressRange> MallocBlocks::find(const std::optional<Chunks>& chun
 
 std::optional<AddressRange> MallocBlocks::inHeap(const Mapping& heap, uint64_t address) {
   const auto [known, isNew] = heaps_.try_emplace(heap.begin);
-  for (int tries = 0; isNew && tries < kTries && !known->second; ++tries)
-    known->second = walk(heap.begin, heap.end, [] { return reinterpret_cast<uint64_t>(sbrk(0)); });
+  if (isNew) {
+    known->second = tried(wasHeapKnown_, [&] {
+      return walk(heap.begin, heap.end, [] { return reinterpret_cast<uint64_t>(sbrk(0)); });
+    });
+    isHeapLost_ = wasHeapKnown_ && !known->second;
+    wasHeapKnown_ |= known->second.has_value();
+  }
   return find(known->second, address);
 }
 
@@ -203,8 +226,8 @@ std::optional<MallocBlocks::Chunks> MallocBlocks::walkArena(const Mapping& mappi
 
 std::optional<AddressRange> MallocBlocks::inArena(const Mapping& mapping, uint64_t address) {
   const auto [known, isNew] = arenas_.try_emplace(mapping.begin);
-  for (int tries = 0; isNew && tries < kTries && !known->second; ++tries)
-    known->second = walkArena(mapping);
+  if (isNew)
+    known->second = tried(false, [&] { return walkArena(mapping); });
   return find(known->second, address);
 }
 
@@ -294,6 +317,7 @@ void MallocBlocks::look(std::span<const Mapping> mappings) {
   if (mark_ == 0)
     learnMark();
   heaps_.clear();
+  isHeapLost_ = false;
   arenas_.clear();
   for (auto& [begin, known] : anonymous_)
     known.isSure = false;

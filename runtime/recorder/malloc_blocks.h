@@ -43,6 +43,9 @@ public:
   /// A block in the heap that the process extends (brk); nothing where it is free, or the heap is
   /// not glibc's.
   std::optional<AddressRange> inHeap(const Mapping& heap, uint64_t address);
+  /// Whether that heap was glibc's before, but its blocks could not be told apart since look():
+  /// other threads allocated in it all the time.
+  bool isHeapLost() const noexcept { return isHeapLost_; }
   /// A block in a heap of another thread than the first: those are at multiples of 64 MiB.
   std::optional<AddressRange> inArena(const Mapping& mapping, uint64_t address);
   /// Whether the mapping begins with such a heap.
@@ -68,6 +71,7 @@ private:
 
   uint64_t mark_ = 0; ///< of such small blocks, in their second word; 0: unknown
   std::map<uint64_t, std::optional<Chunks>> heaps_; ///< by the begin of the mapping
+  bool wasHeapKnown_ = false, isHeapLost_ = false;
   std::map<uint64_t, std::optional<Chunks>> arenas_;
   std::map<uint64_t, Anonymous> anonymous_;
   uint64_t mostChunks_, mostPages_;

@@ -47,7 +47,8 @@ def test_launches_are_recorded_with_it_and_replay_exactly(program: Path, tmp_pat
     assert found["mapped"] == [8192, 8192]
     # What was in this memory before may lead to more.
     assert found["linked"].count(168) >= 51
-    assert 1224 in found["linked"]
+    # A free block that is larger by less than the smallest one is given out whole.
+    assert {1224, 1240} & set(found["linked"]), found["linked"]
     assert 168 in found["captured"]
     for device in ("cpu", "hip:0"):
         replayed = conftest.replay_all(tmp_path, device=device, **PAGEABLE)

@@ -247,6 +247,7 @@ def test_parts_of_a_task_wait_while_each_process_has_one() -> None:
 def test_what_is_dropped_is_never_sent() -> None:
     sent: queue.Queue[list[int]] = queue.Queue()
     held = Batches[int](sent.put)
+    held.resize(1, 1, whole=3)  # so that one item waits
     held.note_task()
     held.add(1)
     held.drop()

@@ -1,10 +1,13 @@
 // What finding pageable memory costs the program, and what it does where the system refuses.
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <memory>
 #include <thread>
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include "runtime/core/base/error.h"
@@ -162,6 +165,67 @@ TEST_CASE("so much memory of others is looked at, and so many chunks, and no mor
   }
   CHECK(enough.inHeap(heap.mapping(), heap.begin() + 100));
   CHECK_FALSE(blocks.inHeap(heap.mapping(), heap.begin() + 100));
+}
+
+TEST_CASE("blocks are known in a heap that shrank or grew since its mapping was read") {
+  // Below the size from which malloc maps a block by itself, which grows with what is freed.
+  const auto take = [] {
+    std::vector<std::unique_ptr<char[]>> taken(60);
+    for (auto& block : taken)
+      block = std::make_unique_for_overwrite<char[]>(60'000);
+    return taken;
+  };
+  const auto heapNow = [] {
+    const std::vector<Mapping> mappings = hostMappings();
+    const auto found = std::ranges::find(mappings, "[heap]", &Mapping::name);
+    return found == mappings.end() ? Mapping() : *found;
+  };
+  auto kept = std::make_unique<char[]>(1000);
+  auto many = take();
+  const Mapping larger = heapNow();
+  many.clear();
+  malloc_trim(0);
+  const Mapping smaller = heapNow();
+  const auto isKnown = [&](const Mapping& heap) {
+    const auto block = MallocBlocks().inHeap(heap, addressOf(kept.get()) + 500);
+    return block && block->begin == addressOf(kept.get());
+  };
+  if (smaller.end >= larger.end || addressOf(kept.get()) - larger.begin >= 1ull << 40)
+    return; // another allocator, or one that keeps all
+  CHECK(isKnown(larger));
+  many = take();
+  CHECK(isKnown(smaller));
+}
+
+TEST_CASE("a heap that was known is looked at for longer, and named when it is lost") {
+  const Reserved heap(2);
+  const auto put = [&](size_t at, uint64_t size) {
+    std::memcpy(heap.bytes + at + 8, &size, sizeof size);
+  };
+  put(0, 0x100 | 1);
+  put(0x100, (2 * heap.page - 0x100) | 1);
+  const Mapping mapping = heap.mapping();
+  MallocBlocks blocks;
+  const auto isKnown = [&] { return blocks.inHeap(mapping, heap.begin() + 0x20).has_value(); };
+  CHECK(isKnown());
+  CHECK_FALSE(blocks.isHeapLost());
+  put(0x100, 7); // another thread divides it
+  blocks.look({&mapping, 1});
+  CHECK_FALSE(isKnown());
+  CHECK(blocks.isHeapLost());
+  blocks.look({&mapping, 1});
+  CHECK_FALSE(blocks.isHeapLost());
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    put(0x100, (2 * heap.page - 0x100) | 1);
+  });
+  CHECK(isKnown());
+  other.join();
+  CHECK_FALSE(blocks.isHeapLost());
+  MallocBlocks others;
+  put(0x100, 7);
+  CHECK_FALSE(others.inHeap(mapping, heap.begin() + 0x20));
+  CHECK_FALSE(others.isHeapLost()); // another allocator's
 }
 
 TEST_CASE("frames end with the stack, and grow") {
