@@ -52,6 +52,12 @@ struct Bodies {
   std::vector<cudaGraph_t> graphs;
 };
 
+struct Loop {
+  cudaGraphConditionalHandle handle;
+  cudaGraphNode_t node;
+  cudaGraph_t body;
+};
+
 class Case {
 public:
   Case() {
@@ -93,11 +99,17 @@ public:
     made.graphs.assign(params.conditional.phGraph_out, params.conditional.phGraph_out + size);
     return made;
   }
+  Loop loop(cudaGraph_t in, cudaGraphNode_t after = nullptr) {
+    const auto goesOn = handle(in, 1);
+    const Bodies made = add(in, after, goesOn, cudaGraphCondTypeWhile, 1);
+    return {goesOn, made.node, made.graphs[0]};
+  }
   template <typename... Arguments>
   cudaGraphNode_t kernel(cudaGraph_t in, cudaGraphNode_t after, int blocks,
                          void (*function)(Arguments...), Arguments... arguments) {
     void* places[] = {&arguments...};
-    return addKernel(in, after ? std::vector<cudaGraphNode_t>{after} : std::vector<cudaGraphNode_t>{},
+    return addKernel(in,
+                     after ? std::vector<cudaGraphNode_t>{after} : std::vector<cudaGraphNode_t>{},
                      reinterpret_cast<void*>(function), places, blocks, blocks > 1 ? 128 : 1);
   }
   cudaGraphNode_t change(cudaGraph_t in, cudaGraphNode_t after, int blocks, int factor) {
@@ -123,23 +135,20 @@ public:
 /// A loop of five, with a fill and a copy in its body, and a kernel before and behind.
 void loop() {
   Case one;
-  const auto handle = one.handle(one.graph, 1);
-  const auto made = one.add(one.graph, one.change(one.graph, nullptr, 8, 3), handle,
-                            cudaGraphCondTypeWhile, 1);
-  const cudaGraph_t body = made.graphs[0];
-  cudaGraphNode_t node = one.kernel(body, nullptr, 9, advance, one.values, kCount,
-                                    static_cast<const int*>(one.numbers));
+  const auto [handle, node, body] = one.loop(one.graph, one.change(one.graph, nullptr, 8, 3));
+  const cudaGraphNode_t advanced = one.kernel(body, nullptr, 9, advance, one.values, kCount,
+                                              static_cast<const int*>(one.numbers));
   cudaMemsetParams fill{};
   fill.dst = one.numbers + 2;
   fill.elementSize = 4;
   fill.width = fill.height = 1;
   fill.value = 7;
   cudaGraphNode_t filled, copied;
-  expect(cudaGraphAddMemsetNode(&filled, body, &node, 1, &fill));
+  expect(cudaGraphAddMemsetNode(&filled, body, &advanced, 1, &fill));
   expect(cudaGraphAddMemcpyNode1D(&copied, body, &filled, 1, one.numbers + 3, one.numbers,
                                   sizeof(int), cudaMemcpyDeviceToDevice));
   one.kernel(body, copied, 1, again, handle, one.numbers, 5);
-  one.change(one.graph, made.node, 10, 5);
+  one.change(one.graph, node, 10, 5);
   one.launch("loop");
 }
 
@@ -165,35 +174,28 @@ void bodies() {
 /// time to the next.
 void nested() {
   Case one;
-  const auto outer = one.handle(one.graph, 1);
-  const auto made = one.add(one.graph, nullptr, outer, cudaGraphCondTypeWhile, 1);
-  const cudaGraph_t body = made.graphs[0];
-  const auto odd = one.handle(body), inner = one.handle(body, 1);
+  const auto [outer, node, body] = one.loop(one.graph);
+  const auto odd = one.handle(body);
   const int* number = one.numbers;
-  const auto chosen =
-      one.add(body, one.kernel(body, nullptr, 1, choose, odd, number, 2l, 0), odd,
-              cudaGraphCondTypeIf, 1);
+  const auto chosen = one.add(body, one.kernel(body, nullptr, 1, choose, odd, number, 2l, 0), odd,
+                              cudaGraphCondTypeIf, 1);
   one.change(chosen.graphs[0], nullptr, 8, 7);
-  const auto loop = one.add(body, one.change(body, chosen.node, 9, 3), inner,
-                            cudaGraphCondTypeWhile, 1);
-  const cudaGraph_t deep = loop.graphs[0];
+  const auto [inner, last, deep] = one.loop(body, one.change(body, chosen.node, 9, 3));
   one.kernel(deep, one.change(deep, nullptr, 10, 5), 1, again, inner, one.numbers + 1, 3);
-  one.kernel(body, loop.node, 1, again, outer, one.numbers, 4);
+  one.kernel(body, last, 1, again, outer, one.numbers, 4);
   one.launch("nested");
 }
 
 /// A loop in whose body a node comes before the kernel that chooses for its next time.
 void later() {
   Case one;
-  const auto outer = one.handle(one.graph, 1);
-  const auto made = one.add(one.graph, nullptr, outer, cudaGraphCondTypeWhile, 1);
-  const cudaGraph_t body = made.graphs[0];
+  const auto [outer, node, body] = one.loop(one.graph);
   const auto odd = one.handle(body);
   const int* number = one.numbers;
   const auto chosen = one.add(body, nullptr, odd, cudaGraphCondTypeIf, 1);
   one.change(chosen.graphs[0], nullptr, 8, 7);
-  const auto chooses = one.kernel(body, one.change(body, chosen.node, 9, 3), 1, choose, odd,
-                                  number, 2l, 0);
+  const auto chooses =
+      one.kernel(body, one.change(body, chosen.node, 9, 3), 1, choose, odd, number, 2l, 0);
   one.kernel(body, chooses, 1, again, outer, one.numbers, 4);
   one.launch("later");
 }
@@ -201,9 +203,7 @@ void later() {
 /// A body in a loop runs the first time only: it sets its own condition.
 void once() {
   Case one;
-  const auto outer = one.handle(one.graph, 1);
-  const auto made = one.add(one.graph, nullptr, outer, cudaGraphCondTypeWhile, 1);
-  const cudaGraph_t body = made.graphs[0];
+  const auto [outer, node, body] = one.loop(one.graph);
   const auto first = one.handle(body, 1);
   const auto chosen = one.add(body, nullptr, first, cudaGraphCondTypeIf, 1);
   one.kernel(chosen.graphs[0], nullptr, 1, again, first, one.numbers + 2, 0);
@@ -214,20 +214,16 @@ void once() {
 /// A loop in a loop chooses for its next time, and nothing in it is recorded.
 void inner() {
   Case one;
-  const auto outer = one.handle(one.graph, 1);
-  const auto made = one.add(one.graph, nullptr, outer, cudaGraphCondTypeWhile, 1);
-  const cudaGraph_t body = made.graphs[0];
-  const auto loops = one.handle(body, 1);
-  const auto loop = one.add(body, nullptr, loops, cudaGraphCondTypeWhile, 1);
-  const cudaGraph_t deep = loop.graphs[0];
+  const auto [outer, node, body] = one.loop(one.graph);
+  const auto [loops, looped, deep] = one.loop(body);
   const auto odd = one.handle(deep);
   const int* number = one.numbers;
   const auto chosen = one.add(deep, nullptr, odd, cudaGraphCondTypeIf, 1);
   one.kernel(chosen.graphs[0], nullptr, 1, again, odd, one.numbers + 2, 0);
   const auto chooses = one.kernel(deep, chosen.node, 1, choose, odd, number, 2l, 1);
   one.kernel(deep, chooses, 1, again, loops, one.numbers + 1, 0);
-  const auto repeats = one.kernel(body, one.change(body, loop.node, 9, 3), 1, choose, loops,
-                                  number, 1000l, 1);
+  const auto repeats =
+      one.kernel(body, one.change(body, looped, 9, 3), 1, choose, loops, number, 1000l, 1);
   one.kernel(body, repeats, 1, again, outer, one.numbers, 4);
   one.launch("inner");
 }
@@ -235,9 +231,7 @@ void inner() {
 /// A body is never chosen.
 void never() {
   Case one;
-  const auto outer = one.handle(one.graph, 1);
-  const auto made = one.add(one.graph, nullptr, outer, cudaGraphCondTypeWhile, 1);
-  const cudaGraph_t body = made.graphs[0];
+  const auto [outer, node, body] = one.loop(one.graph);
   const auto chosen = one.add(body, nullptr, one.handle(body), cudaGraphCondTypeIf, 1);
   one.change(chosen.graphs[0], nullptr, 8, 7);
   one.kernel(body, one.change(body, chosen.node, 9, 3), 1, again, outer, one.numbers, 3);
@@ -247,9 +241,7 @@ void never() {
 /// The first launch is made while another stream is captured.
 void capturing() {
   Case one;
-  const auto handle = one.handle(one.graph, 1);
-  const auto made = one.add(one.graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
-  const cudaGraph_t body = made.graphs[0];
+  const auto [handle, node, body] = one.loop(one.graph);
   one.kernel(body, one.change(body, nullptr, 8, 3), 1, again, handle, one.numbers, 3);
   const cudaStream_t stream = newStream(), other = newStream();
   cudaGraphExec_t exec;
@@ -275,12 +267,11 @@ void far() {
   cudaGraphConditionalHandle* place = nullptr;
   expect(cudaMalloc(&place, sizeof *place));
   expect(cudaMemcpy(place, &handle, sizeof handle, cudaMemcpyDefault));
-  const auto made =
-      one.add(one.graph,
-              one.kernel(one.graph, nullptr, 1, chooseFar,
-                         static_cast<const cudaGraphConditionalHandle*>(place),
-                         static_cast<const int*>(one.numbers + 1)),
-              handle, cudaGraphCondTypeIf, 1);
+  const auto made = one.add(one.graph,
+                            one.kernel(one.graph, nullptr, 1, chooseFar,
+                                       static_cast<const cudaGraphConditionalHandle*>(place),
+                                       static_cast<const int*>(one.numbers + 1)),
+                            handle, cudaGraphCondTypeIf, 1);
   one.change(made.graphs[0], nullptr, 8, 17);
   one.launch("far");
   expect(cudaFree(place));
@@ -301,47 +292,43 @@ void child() {
 }
 
 /// A kernel in a loop waits for what the program does after the launch.
-void waiting() {
-  Case one;
+struct Waiting : Case {
+  Waiting() {
+    expect(cudaMallocHost(&flag, sizeof *flag));
+    *flag = 0;
+    const auto [handle, node, body] = loop(graph);
+    const auto waits =
+        kernel(body, change(body, nullptr, 8, 3), 1, waitFor, static_cast<volatile int*>(flag));
+    kernel(body, change(body, waits, 9, 5), 1, again, handle, numbers, 3);
+    last = change(graph, node, 10, 7);
+    expect(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+    expect(cudaGraphLaunch(exec, stream));
+  }
+  ~Waiting() {
+    expect(cudaGraphExecDestroy(exec));
+    expect(cudaFreeHost(flag));
+  }
+  void letGo() { *static_cast<volatile int*>(flag) = 1; }
+
   int* flag = nullptr;
-  expect(cudaMallocHost(&flag, sizeof *flag));
-  *flag = 0;
-  const auto handle = one.handle(one.graph, 1);
-  const auto made = one.add(one.graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
-  const cudaGraph_t body = made.graphs[0];
-  const auto waits =
-      one.kernel(body, one.change(body, nullptr, 8, 3), 1, waitFor, static_cast<volatile int*>(flag));
-  one.kernel(body, one.change(body, waits, 9, 5), 1, again, handle, one.numbers, 3);
-  one.change(one.graph, made.node, 10, 7);
   const cudaStream_t stream = newStream();
+  cudaGraphNode_t last;
   cudaGraphExec_t exec;
-  expect(cudaGraphInstantiateWithFlags(&exec, one.graph, 0));
-  expect(cudaGraphLaunch(exec, stream));
-  *static_cast<volatile int*>(flag) = 1;
-  step<<<11, 128, 0, stream>>>(one.values, kCount, 9, 1);
-  expect(cudaStreamSynchronize(stream));
+};
+
+/// Another kernel is launched behind.
+void waiting() {
+  Waiting one;
+  one.letGo();
+  step<<<11, 128, 0, one.stream>>>(one.values, kCount, 9, 1);
+  expect(cudaStreamSynchronize(one.stream));
   say("waiting", download(one.values, kCount));
-  expect(cudaGraphExecDestroy(exec));
-  expect(cudaFreeHost(flag));
 }
 
-/// The same, and meanwhile the graph is changed, and launched in another stream behind that launch.
+/// Meanwhile the graph is changed, and launched in another stream behind that launch.
 void relaunched() {
-  Case one;
-  int* flag = nullptr;
-  expect(cudaMallocHost(&flag, sizeof *flag));
-  *flag = 0;
-  const auto handle = one.handle(one.graph, 1);
-  const auto made = one.add(one.graph, nullptr, handle, cudaGraphCondTypeWhile, 1);
-  const cudaGraph_t body = made.graphs[0];
-  const auto waits =
-      one.kernel(body, one.change(body, nullptr, 8, 3), 1, waitFor, static_cast<volatile int*>(flag));
-  one.kernel(body, one.change(body, waits, 9, 5), 1, again, handle, one.numbers, 3);
-  const cudaGraphNode_t last = one.change(one.graph, made.node, 10, 7);
-  const cudaStream_t stream = newStream(), other = newStream();
-  cudaGraphExec_t exec;
-  expect(cudaGraphInstantiateWithFlags(&exec, one.graph, 0));
-  expect(cudaGraphLaunch(exec, stream));
+  Waiting one;
+  const cudaStream_t other = newStream();
   int count = kCount, factor = 11, more = 2;
   void* changing[] = {&one.values, &count, &factor, &more};
   cudaKernelNodeParams params{};
@@ -349,14 +336,12 @@ void relaunched() {
   params.gridDim = dim3(10);
   params.blockDim = dim3(128);
   params.kernelParams = changing;
-  expect(cudaGraphExecKernelNodeSetParams(exec, last, &params));
-  expect(cudaGraphLaunch(exec, other));
-  *static_cast<volatile int*>(flag) = 1;
-  expect(cudaStreamSynchronize(stream));
+  expect(cudaGraphExecKernelNodeSetParams(one.exec, one.last, &params));
+  expect(cudaGraphLaunch(one.exec, other));
+  one.letGo();
+  expect(cudaStreamSynchronize(one.stream));
   expect(cudaStreamSynchronize(other));
   say("relaunched", download(one.values, kCount));
-  expect(cudaGraphExecDestroy(exec));
-  expect(cudaFreeHost(flag));
 }
 
 /// A kernel before the node is exchanged for one that chooses, and a kernel in a body for another.
