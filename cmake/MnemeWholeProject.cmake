@@ -332,6 +332,11 @@ endfunction()
 
 include("${CMAKE_CURRENT_LIST_DIR}/MnemeCudaDriver.cmake")
 _mneme_excuse_missing_nvtx()
+# CMake warns of options that no language of the project reads: read here, they are silent.
+foreach(variable IN ITEMS C_COMPILER CUDA_COMPILER CUDA_ARCHITECTURES)
+  set(_mneme_read "${CMAKE_${variable}}")
+endforeach()
+unset(_mneme_read)
 _mneme_choose_libraries()
 cmake_language(DEFER CALL _mneme_instrument_project_last)
 cmake_policy(POP)

@@ -33,6 +33,15 @@ def small_project(folder: Path, lines: str, languages: str = "CXX CUDA") -> Path
     return folder
 
 
+def test_options_for_languages_that_a_project_lacks_are_silent(
+    moved_prefix: Path, tmp_path: Path
+) -> None:
+    project = small_project(tmp_path / "project", "", languages="CXX")
+    configured = configure(project, tmp_path / "build", moved_prefix)
+    assert configured.returncode == 0
+    assert "not used by the project" not in configured.words
+
+
 # What CMake 3.25 of Debian 12 does where the toolkit, as CUDA 13, has no nvToolsExt.
 TOOLKIT_OF_CMAKE_3_25 = """
 if(CMAKE_MINIMUM_REQUIRED_VERSION VERSION_GREATER_EQUAL 3.25)

@@ -364,7 +364,7 @@ def test_merging_drops_what_was_found_for_older_code(tmp_path: Path) -> None:
     kernels, sentences = merge(tmp_path, best(facts=facts(static_hash="00000000000000cd")))
     assert len(kernels["_Z4walki"].variants) == 1
     assert kernels["_Z4walki"].static_hashes == ["00000000000000cd"]
-    assert sentences == ["walk(int): 1 variants for older code are dropped"]
+    assert sentences == ["walk(int): 1 variant for older code is dropped"]
 
 
 def test_merging_replaces_an_entry_of_another_tool(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_merging_without_the_code_guard_drops_older_code_too(tmp_path: Path) -> 
     kernel = read_tuned_file(tuned)["_Z4walki"]
     assert kernel.variants == (plan.deployed[0].variant,)
     assert kernel.static_hashes == [""]
-    assert sentences == ["walk(int): 1 variants for older code are dropped"]
+    assert sentences == ["walk(int): 1 variant for older code is dropped"]
 
 
 @pytest.mark.parametrize("guards", [("arch",), ("static-hash",)])

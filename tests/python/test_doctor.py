@@ -51,6 +51,13 @@ def test_everything_that_is_here_is_found(tmp_path: Path) -> None:
     assert found["package optuna"]["state"] == "ok"
 
 
+def test_missing_extras_do_not_look_like_a_failure() -> None:
+    command = [sys.executable, "-m", "mneme", "doctor"]
+    environment = {**os.environ, "PROTEUS_MLIR_OPT_BIN": "/no/mlir-opt"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stderr.startswith("mneme: recording, replaying and tuning work here;")
+
+
 def test_mlir_opt_is_told(tmp_path: Path) -> None:
     code, found = doctor(PROTEUS_MLIR_OPT_BIN="/no/mlir-opt")
     assert (code, found["mlir-opt"]["state"]) == (0, "missing")

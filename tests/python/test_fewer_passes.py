@@ -100,7 +100,7 @@ def test_a_winner_keeps_what_makes_its_code(executor: AsyncReplayExecutor) -> No
     told = drop_idle_passes(executor, finalist, 60.0)
     found = finalist.best.done.candidate
     assert len(found.config.passes) < len(LONG) // 3
-    assert re.fullmatch(r"\d of the 11 passes of the best make its code", told)
+    assert re.fullmatch(r"\d of the 11 passes of the best are enough for its code", told)
     assert finalist.same_launch.done.candidate.config == found.config
     assert found.trial == 7
     assert found.config_hash == found.config.hash()
@@ -146,7 +146,7 @@ def test_a_winner_in_several_roles_is_shortened_once(trial: int) -> None:
     finalist = finalist_of(MANY, trial)
     finalist.same_launch = finalist.best
     told = drop_idle_passes(compiler, finalist, 60.0)
-    assert told == "2 of the 6 passes of the best make its code"
+    assert told == "2 of the 6 passes of the best are enough for its code"
     assert finalist.best.done.candidate.config.passes == "function<eager-inv>(gvn,sccp)"
     assert compiler.measured == [MANY]
 

@@ -194,7 +194,7 @@ def test_a_search_begins_with_what_won_before(
     again = Tuned(recording, tmp_path / "2", Needle.answer, Needle(), trials=3, **options)
     assert any(one.max_registers == 21 for one in again.executor.searched[:3])
     assert again.heard.notes[0].startswith(
-        "first come configurations that are known: 2 that helped this kernel before"
+        "the search begins with known configurations: 2 that helped this kernel before"
     )
     assert again.session.outcome is not None
     assert again.session.outcome.progress.done == 3
@@ -350,7 +350,7 @@ def test_at_most_eight_come_from_the_file() -> None:
 def test_what_usually_wins_is_in_the_builtin_spaces() -> None:
     found = find_seeds(view(), [])
     assert found.usual == 12
-    assert found.sentence == "first come configurations that are known: 12 that usually win"
+    assert found.sentence == "the search begins with known configurations: 12 that usually win"
     assert all(view().sample_of(point).config.specialize for point in found.points)
     assert find_seeds(view("quick"), []).usual == 1
     assert find_seeds(SpaceView.of(Levels()), []).sentence == ""

@@ -282,7 +282,11 @@ def summary(outcome: Outcome) -> list[str]:
     lines: list[str] = []
     if progress.done:
         told = f"; {_failures(progress.failures)}" if progress.failures else ""
-        same = f", {progress.reused} of them with a binary known before" if progress.reused else ""
+        same = (
+            f", {progress.reused} of them with the binary of an earlier one"
+            if progress.reused
+            else ""
+        )
         lines.append(f"{progress.done} trials{same}{told}")
         if progress.note:
             lines.append(progress.note)

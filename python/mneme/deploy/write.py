@@ -142,4 +142,5 @@ def _kept(old: TunedKernel, new: list[Deployed]) -> tuple[tuple[TunedVariant, ..
         )
 
     kept = tuple(one for one in old.variants if one.static_hash in codes and not is_replaced(one))
-    return kept, [f"{name}: {older} variants for older code are dropped"] if older else []
+    what = "1 variant for older code is" if older == 1 else f"{older} variants for older code are"
+    return kept, [f"{name}: {what} dropped"] if older else []

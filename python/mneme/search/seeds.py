@@ -76,7 +76,7 @@ class Seeds:
             )
             if count
         ]
-        return f"first come configurations that are known: {', '.join(parts)}" if parts else ""
+        return f"the search begins with known configurations: {', '.join(parts)}" if parts else ""
 
 
 def find_seeds(view: SpaceView, found: Iterable[Match]) -> Seeds:

@@ -84,7 +84,7 @@ def drop_idle_passes(executor: Any, finalist: Finalist, seconds: float) -> str: 
         one.done = replace(done, candidate=candidate)
         if one is finalist.best:
             before, after = _count(config.passes), _count(found.passes)
-            told = f"{after} of the {before} passes of the best make its code"
+            told = f"{after} of the {before} passes of the best are enough for its code"
     return told
 
 

@@ -1,5 +1,7 @@
 #include "runtime/compiler/assembler/tools.h"
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -17,7 +19,7 @@ namespace {
 constexpr const char* kLibraryNames[] = {"libnvJitLink.so.13", "libnvJitLink.so.12"};
 constexpr const char* kVariables[] = {
     "MNEME_ASSEMBLER", "MNEME_PTXAS", "MNEME_NVJITLINK", "MNEME_CUDA_ROOT", "CUDA_HOME",
-    "CUDA_PATH",       "PATH",        "LD_LIBRARY_PATH"};
+    "CUDA_PATH",       "PATH",        "LD_LIBRARY_PATH", "VIRTUAL_ENV"};
 
 std::string variable(const char* name) {
   const char* value = environmentValue(name);
@@ -47,13 +49,30 @@ std::vector<std::string> toolkitRoots() {
   return roots;
 }
 
-/// Toolkits installed from Python packages, beside the package that holds this code.
-std::vector<std::string> packageRoots() {
+/// Where Python's packages are: beside the package that holds this code, and of the active
+/// environment.
+std::vector<std::string> packageDirectories(const std::string& here) {
+  std::vector<std::string> directories = {here + "/..", here + "/../.."};
+  const std::string environment = variable("VIRTUAL_ENV");
+  std::error_code isMissing;
+  if (!environment.empty())
+    for (const auto& version : std::filesystem::directory_iterator(environment + "/lib", isMissing))
+      directories.push_back(version.path() / "site-packages");
+  return directories;
+}
+
+/// Where toolkits are that no variable names, in the order in which the compiler's wrappers look.
+std::vector<std::string> usualRoots() {
   const std::string here = directoryOfCode(reinterpret_cast<const void*>(&findAssembler));
   std::vector<std::string> roots;
-  for (const char* packages : {"/..", "/../.."})
+  for (const std::string& packages : packageDirectories(here))
     for (const char* toolkit : {"/nvidia/cu13", "/nvidia/cuda_nvcc"})
-      roots.push_back(here + packages + toolkit);
+      roots.push_back(packages + toolkit);
+  std::ifstream configured(here + "/../cuda-root");
+  for (std::string root; std::getline(configured, root);)
+    roots.push_back(root);
+  for (const char* root : {"/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"})
+    roots.push_back(root);
   return roots;
 }
 
@@ -70,8 +89,7 @@ std::string findPtxas() {
     directories.push_back(root + "/bin");
   for (const std::string& directory : listed("PATH"))
     directories.push_back(directory);
-  directories.push_back("/usr/local/cuda/bin");
-  for (const std::string& root : packageRoots())
+  for (const std::string& root : usualRoots())
     directories.push_back(root + "/bin");
   for (const std::string& directory : directories)
     if (isFile(directory + "/ptxas", X_OK))
@@ -84,8 +102,7 @@ std::vector<std::string> libraryDirectories() {
   for (const std::string& directory : listed("PATH"))
     if (isFile(directory + "/ptxas", X_OK))
       roots.push_back(directory + "/..");
-  roots.push_back("/usr/local/cuda");
-  for (const std::string& root : packageRoots())
+  for (const std::string& root : usualRoots())
     roots.push_back(root);
   std::vector<std::string> directories;
   for (const std::string& root : roots)

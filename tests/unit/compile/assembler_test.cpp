@@ -223,6 +223,23 @@ TEST_CASE("PTX is written in a version the assembler accepts") {
   CHECK(contains(tooOld.message, "ptxas 12.2.99 accepts PTX up to 8.2"));
 }
 
+TEST_CASE("ptxas is found where no variable names a toolkit") {
+  const ScopedEnvironment root("MNEME_CUDA_ROOT", nullptr), home("CUDA_HOME", nullptr),
+      path("CUDA_PATH", nullptr), programs("PATH", "/nowhere"), wanted("MNEME_ASSEMBLER", "ptxas");
+  SUBCASE("in the toolkit of mneme's configuration") {
+    const ScopedEnvironment none("VIRTUAL_ENV", nullptr);
+    CHECK(compile::findAssembler().path == std::string(MNEME_TEST_CUDA_ROOT) + "/bin/ptxas");
+  }
+  SUBCASE("before that in the active environment") {
+    const TemporaryDirectory directory;
+    const auto folder = directory.path() / "lib/python3.11/site-packages/nvidia/cu13/bin";
+    std::filesystem::create_directories(folder);
+    std::filesystem::rename(fakePtxas(directory, "13.0", "exit 1"), folder / "ptxas");
+    const ScopedEnvironment environment("VIRTUAL_ENV", directory.path().c_str());
+    CHECK(compile::findAssembler().path == folder / "ptxas");
+  }
+}
+
 TEST_CASE("an assembler that crashes or is not an assembler costs one compilation") {
   const TemporaryDirectory directory;
   const ScopedEnvironment assembler("MNEME_ASSEMBLER", "ptxas");
