@@ -146,6 +146,13 @@ def test_page_stays_small(page: Path) -> None:
     assert "more lines that differ" in page.read_text()
 
 
+def test_numbers_of_the_axis_differ_where_all_code_is_the_same(tmp_path: Path) -> None:
+    cases, same = make_cases(tmp_path, 2), Simulated(has_equal_code=True)
+    write_page(compared(cases, VARIANTS[:2], same, tmp_path / "results"), tmp_path / "page.html")
+    numbers = re.findall(r'text-anchor="\w+">([^<]*)<', (tmp_path / "page.html").read_text())
+    assert len(numbers) == len(set(numbers)) == 5
+
+
 PROGRAM = find_chromium()
 
 

@@ -15,7 +15,7 @@ from mneme.cli.exit_codes import ExitCode
 from mneme.errors import ArtifactCorrupt, NotFound
 from mneme.report import write_report
 from mneme.report.differences import compare
-from mneme.report.figures import TimeUnit
+from mneme.report.figures import TimeUnit, log_labels
 from mneme.report.results import read_results
 from mneme.report.tables import settings
 from report_samples import BASELINE_NS, KERNEL, write_results
@@ -78,6 +78,18 @@ def test_report_says_the_gain_with_its_interval(tmp_path: Path) -> None:
         f"k0-{name}"
         for name in ("history", "distribution", "failures", "importance", "parallel", "slices")
     }
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [(1.2, 44.0, ["1", "2", "5", "10", "20", "50"]), (0.3, 2.0, ["0.2", "0.5", "1", "2"])],
+)
+def test_labels_of_a_logarithmic_axis_are_whole_numbers_of_the_unit(
+    low: float, high: float, labels: list[str]
+) -> None:
+    given = log_labels(low, high)
+    assert [float(one) for one in given["ticktext"]] == pytest.approx(given["tickvals"])
+    assert "|".join(labels) in "|".join(given["ticktext"])
 
 
 def test_history_holds_every_trial_and_the_best_so_far(tmp_path: Path) -> None:

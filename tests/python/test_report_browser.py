@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from browser import Browser, find_chromium
-from mneme.optimize.result import OptimizeResult
+from mneme.optimize.result import KernelResult, OptimizeResult, Ratio
 from mneme.report import write_report
 from mneme.report.optimized import write_optimized_page
 from report_samples import write_results
@@ -164,3 +164,34 @@ def test_long_names_of_an_optimized_program_stay_on_the_page(
     browser.open(write_optimized_page(result.to_dict(), tmp_path / "report.html"))
     assert browser.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert "x" * 900 in "".join(texts(browser, "pre"))
+
+
+def test_kernels_of_an_optimized_program_fit_into_a_narrow_window(
+    browser: Browser, tmp_path: Path
+) -> None:
+    gain = Ratio(ratio=10.123, low=8.456, high=12.789, rounds=12, is_interval=True)
+    kernel = KernelResult(
+        name="k",
+        demangled_name="smooth(float const*, float*, int, int, int)",
+        share=1.0,
+        launches=12345,
+        built_ns=123.45e6,
+        tuned_ns=987.65e3,
+        replay=gain,
+        production=gain,
+        is_kept=True,
+    )
+    result = OptimizeResult(command=["./app"], directory=tmp_path, kernels=[kernel])
+    browser.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=800,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    try:
+        browser.open(write_optimized_page(result.to_dict(), tmp_path / "report.html"))
+        place = "document.querySelector('.scroll')"
+        assert browser.evaluate(f"{place}.scrollWidth - {place}.clientWidth") == 0
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")

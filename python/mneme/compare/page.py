@@ -117,7 +117,7 @@ def _dots(comparison: Comparison) -> dict[str, Any]:
     """Return each launch's ratio on a logarithmic line, a line for each variant."""
     ratios = [row.ratio for row in comparison.rows if row.ratio is not None]
     most = max((abs(math.log(one)) for one in ratios), default=0.0)
-    edge = next((one for one in _TICKS if math.log(one) >= most), _TICKS[-1])
+    edge = next((one for one in _TICKS[1:] if math.log(one) >= most), _TICKS[-1])
     width = math.log(edge)
 
     def place(ratio: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from html import escape
 from itertools import accumulate
@@ -21,6 +22,7 @@ __all__ = [
     "distribution",
     "failures",
     "history",
+    "log_labels",
     "status_words",
     "time_unit",
 ]
@@ -118,10 +120,17 @@ def history(instance: Instance, unit: TimeUnit) -> Figure | None:
         strip = {"domain": [0.0, 0.07], "visible": False, "range": [-1, 1], "fixedrange": True}
         layout["yaxis2"] = strip
     if times and max(times) > _RATIO_FOR_LOG_AXIS * min(times):
-        # A label for each power of ten, or for 1, 2 and 5 times that where there are few.
-        is_wide = max(times) > _RATIO_FOR_FEW_LABELS * min(times)
-        layout["yaxis"].update(type="log", dtick=1 if is_wide else "D2")
+        layout["yaxis"].update(type="log", **log_labels(min(times), max(times)))
     return {"data": data, "layout": layout, "height": 400}
+
+
+def log_labels(low: float, high: float) -> Figure:
+    """Return labels at each power of ten, or at 1, 2 and 5 times that where there are few."""
+    if high > _RATIO_FOR_FEW_LABELS * low:
+        return {"dtick": 1}
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [step * 10.0**exponent for exponent in exponents for step in (1, 2, 5)]
+    return {"tickvals": values, "ticktext": [f"{value:g}" for value in values]}
 
 
 def _failed_strip(failed: Sequence[Trial]) -> Figure:
