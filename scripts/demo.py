@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -132,6 +133,15 @@ def show(rows: list[ReplayRow], console: Console) -> None:
     )
 
 
+def what_next(build: Path) -> str:
+    """Say how a shell gets the commands that were built."""
+    programs = f"{build / 'bin'}:{Path(sys.executable).parent}"
+    return (
+        "mneme and its compilers for this shell, as tutorials need them:\n"
+        f"    export PATH={shlex.quote(programs)}:$PATH"
+    )
+
+
 def main() -> int:
     """Record, replay, report."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -180,6 +190,7 @@ def main() -> int:
         is_good = False
     if options.picture is not None:
         console.save_svg(str(options.picture), title="scripts/demo")
+    console.print(escape(what_next(options.examples.parent)), highlight=False, soft_wrap=True)
     return 0 if is_good and rows and verified == len(rows) else 1
 
 

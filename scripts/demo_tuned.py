@@ -72,8 +72,21 @@ class TunedProgram:
             if one.gain is not None
         ]
         if not gained:
-            return f"{self.example}: nothing that was found is faster in the program: it stays as it is"
+            return (
+                f"{self.example}: nothing that was found is certainly faster in the program: it "
+                f"stays as it is{busy_machine()}"
+            )
         return f"{self.example}: {', and '.join(gained)}"
+
+
+def busy_machine() -> str:
+    """Say that other work hides gains, where there is much of it; else nothing."""
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    return (
+        f" ({load:.0f} processes share {cores} cores, which hides gains)"
+        if load > 2 * cores
+        else ""
+    )
 
 
 class DemoError(Exception):

@@ -45,7 +45,24 @@ def test_package_is_found_by_the_environment_of_the_checkout(tmp_path: Path) -> 
     assert found.splitlines() == [str(ROOT / "python/mneme/__init__.py"), f"{tmp_path}/a'b"]
 
 
-def test_the_demo_tells_the_gain_of_each_program_in_one_sentence() -> None:
+def test_the_demo_ends_with_the_line_that_gives_a_shell_its_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    (tmp_path / "my build" / "bin").mkdir(parents=True)
+    tool = tmp_path / "my build" / "bin" / "mneme-cxx"
+    tool.touch(mode=0o755)
+    line = runpy.run_path(str(SCRIPTS / "demo.py"))["what_next"](tool.parents[1]).splitlines()[-1]
+    command = ["bash", "-c", f"{line}; command -v mneme-cxx python"]
+    found = subprocess.check_output(command, text=True).splitlines()
+    assert found == [str(tool), str(Path(sys.executable).parent / "python")]
+
+
+def test_the_demo_tells_the_gain_of_each_program_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("os.getloadavg", lambda: (3.0, 0.0, 0.0))
     demo = runpy.run_path(str(SCRIPTS / "demo_tuned.py"))
     kernel, gain, program = demo["TunedKernel"], demo["Gain"], demo["TunedProgram"]
     kernels = [
@@ -54,9 +71,12 @@ def test_the_demo_tells_the_gain_of_each_program_in_one_sentence() -> None:
     ]
     stays = program(example="stencil2d", kernels=kernels, plain_ms=100.0)
     # A gain in replays is not a gain in the program.
-    assert stays.sentence() == (
-        "stencil2d: nothing that was found is faster in the program: it stays as it is"
+    sentence = (
+        "stencil2d: nothing that was found is certainly faster in the program: it stays as it is"
     )
+    assert stays.sentence() == sentence
+    monkeypatch.setattr("os.getloadavg", lambda: (17.3, 0.0, 0.0))
+    assert stays.sentence() == f"{sentence} (17 processes share 2 cores, which hides gains)"
     kernels[0].gain = gain(ratio=1.8, low=1.6, high=2.04)
     assert stays.sentence() == (
         "stencil2d: the kernel diffuse runs 1.80 times as fast in the program (95 %: 1.60 to 2.04)"
