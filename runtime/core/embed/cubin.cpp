@@ -27,6 +27,15 @@ constexpr uint8_t kAttributeParameter = 0x17;
 constexpr uint8_t kAttributeTotal = 0x19;     ///< bytes of all arguments
 constexpr uint8_t kAttributeExternals = 0x0f; ///< symbols of functions that are elsewhere
 constexpr uint8_t kAttributeRegisters = 0x2f; ///< of a function: its symbol, their number
+constexpr uint8_t kAttributeStack = 0x12;     ///< the same for bytes of its least stack
+constexpr uint8_t kAttributeRegisterLimit = 0x1b;
+constexpr uint8_t kAttributeBarriers = 0x4c; ///< from version 8 of the ABI on
+/// Before, they are in the flags of the section with a kernel's code.
+constexpr unsigned kBarriersShift = 20;
+constexpr uint32_t kBarriersMask = 0x7f;
+constexpr unsigned kNewAbi = 8;
+constexpr uint32_t kConstantBanks = 18;
+constexpr uint32_t kNoRegisterLimit = 255; ///< and more: all that an instruction can name
 /// Instead of the former in kernels with more than 4 KiB of arguments; flags in the upper half of
 /// the last word.
 constexpr uint8_t kAttributeLargeParameter = 0x45;
@@ -88,15 +97,18 @@ class Cubin {
 public:
   explicit Cubin(const elf::File& file) : file_(file) {
     // Version 8 of the ABI (CUDA 13) moved the architecture up by a byte.
-    const unsigned shift = file.header().e_ident[EI_ABIVERSION] >= 8 ? 8 : 0;
-    architecture_ = file.header().e_flags >> shift & 0xff;
+    architecture_ = file.header().e_flags >> (isNewAbi() ? 8 : 0) & 0xff;
     for (const elf::Section& section : file.sections())
       sections_.emplace(section.name, &section);
     forEachAttribute(contentOf(".nv.info"), [&](uint8_t attribute, uint16_t, Bytes content) {
       const auto symbol = valueAt<uint32_t>(content, 0);
       const auto count = valueAt<uint32_t>(content, 4);
-      if (attribute == kAttributeRegisters && symbol && count)
+      if (!symbol || !count)
+        return;
+      if (attribute == kAttributeRegisters)
         registers_[*symbol] = *count;
+      else if (attribute == kAttributeStack)
+        stacks_[*symbol] = *count;
     });
   }
 
@@ -191,18 +203,20 @@ private:
 
   DeviceKernel kernel(std::string name, uint32_t symbol) const {
     DeviceKernel kernel;
+    noteCode(name, kernel);
     if (find(".nv.info." + name)) {
       Parameters parameters;
       forEachAttribute(contentOf(".nv.info." + name),
                        [&](uint8_t attribute, uint16_t value, Bytes content) {
                          parameters.note(attribute, value, content);
-                         if (attribute == kAttributeMaxThreads || attribute == kAttributeBlock)
-                           kernel.maxThreads = threadsIn(content);
+                         noteAttribute(attribute, value, content, kernel);
                        });
       kernel.parameters = parameters.all();
     }
     if (const auto found = registers_.find(symbol); found != registers_.end())
       kernel.registers = found->second;
+    if (const auto found = stacks_.find(symbol); found != stacks_.end())
+      kernel.localBytes = found->second;
     kernel.staticSharedBytes = sharedBytesOf(name);
     kernel.unrecordedReads = readsOf(symbol);
     kernel.writesNothing = architecture_ >= kKnownEncoding && find(".text." + name) &&
@@ -210,6 +224,33 @@ private:
     kernel.name = std::move(name);
     return kernel;
   }
+
+  /// Notes what the sections of a kernel tell by their headers.
+  void noteCode(const std::string& name, DeviceKernel& kernel) const {
+    if (const elf::Section* code = find(".text." + name)) {
+      kernel.codeBytes = code->header.sh_size;
+      kernel.barriers = isNewAbi() ? 0 : code->header.sh_flags >> kBarriersShift & kBarriersMask;
+    }
+    for (uint32_t bank = 0; bank < kConstantBanks; ++bank) {
+      const std::string section = ".nv.constant" + std::to_string(bank);
+      uint64_t size = 0;
+      for (const elf::Section* found : {find(section), find(section + "." + name)})
+        size += found ? found->header.sh_size : 0;
+      if (size > 0)
+        kernel.constantBytes[bank] = size;
+    }
+  }
+
+  void noteAttribute(uint8_t attribute, uint16_t value, Bytes content, DeviceKernel& kernel) const {
+    if (attribute == kAttributeMaxThreads || attribute == kAttributeBlock)
+      kernel.maxThreads = threadsIn(content);
+    else if (attribute == kAttributeRegisterLimit && value < kNoRegisterLimit)
+      kernel.registerLimit = value;
+    else if (attribute == kAttributeBarriers && isNewAbi())
+      kernel.barriers = value & 0xff;
+  }
+
+  bool isNewAbi() const { return file_.header().e_ident[EI_ABIVERSION] >= kNewAbi; }
 
   static uint32_t threadsIn(Bytes content) {
     uint32_t threads = 1;
@@ -228,6 +269,7 @@ private:
   unsigned architecture_ = 0;
   std::unordered_map<std::string_view, const elf::Section*> sections_;
   std::map<uint32_t, uint32_t> registers_; ///< by symbol
+  std::map<uint32_t, uint32_t> stacks_;    ///< by symbol
   std::map<uint32_t, Function> functions_; ///< by symbol
 };
 

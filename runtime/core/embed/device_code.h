@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,6 +29,11 @@ struct DeviceKernel {
   // Known for machine code only, not for PTX.
   std::optional<uint32_t> registers;
   std::optional<uint64_t> staticSharedBytes;
+  std::optional<uint64_t> localBytes; ///< of a thread: its stack, with spilled registers in it
+  std::optional<uint32_t> barriers;   ///< of a block: the highest number, and 1
+  std::map<uint32_t, uint64_t> constantBytes = {}; ///< by the number of the bank
+  uint32_t registerLimit = 0; ///< that it was assembled with; 0: none but the architecture's
+  uint64_t codeBytes = 0;
   uint32_t maxThreads = 0; ///< in a block, by the kernel's launch bounds; 0: it has none
   /// What it reads that a recording does not hold: "clocks", "textures", "the device's heap"...
   std::set<std::string> unrecordedReads = {};

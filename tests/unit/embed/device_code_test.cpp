@@ -261,12 +261,38 @@ TEST_CASE("a parameter of a type that is not known leaves the kernel without a l
   CHECK(!kernel(".param .b8 a[99999999999999999999]").parameters);
 }
 
+TEST_CASE("a cubin of every ABI tells what its kernels use") {
+  for (const char* file : {"uses.cubin", "uses_12.cubin"}) { // by ptxas 13.0 and 12.6
+    CAPTURE(file);
+    const DeviceCode code = readDeviceCode(readFile(std::string(IMAGES "/") + file), "sm_80");
+    const DeviceKernel* uses = code.find("uses");
+    REQUIRE(uses);
+    CHECK(uses->registers == 14);
+    CHECK(uses->registerLimit == 128); // two blocks of 256 threads
+    CHECK(uses->staticSharedBytes == 4096);
+    CHECK(uses->localBytes == 400);
+    CHECK(uses->barriers == 4);
+    CHECK(uses->constantBytes == std::map<uint32_t, uint64_t>{{0, 364}, {3, 64}});
+    CHECK(uses->maxThreads == 256);
+    CHECK(uses->codeBytes == 1024);
+    const DeviceKernel* plain = code.find("plain");
+    REQUIRE(plain);
+    CHECK(plain->registerLimit == 0);
+    CHECK(plain->localBytes == 0);
+    CHECK(plain->barriers == 0);
+    CHECK(plain->constantBytes == std::map<uint32_t, uint64_t>{{0, 352}, {3, 64}});
+  }
+  const DeviceKernel ptx = readDeviceCode(readFile(IMAGES "/uses.ptx"), "sm_80").kernels.at(0);
+  CHECK((!ptx.localBytes && !ptx.barriers && ptx.constantBytes.empty()));
+}
+
 TEST_CASE("damaged code gives an error or fewer facts, never a fault") {
   const auto read = [](Bytes bytes) { readDeviceCode(bytes, "sm_75"); };
   const Buffer cubin = contentOf(image("zstd"), 0);
   damage(cubin, read);
   damage(image("lz4"), read);
   damage(contentOf(image("zstd"), 3), read);
+  damage(readFile(IMAGES "/uses_12.cubin"), read);
   for (size_t size = 0; size < cubin.size(); ++size)
     CHECK(!readCubin(Bytes(cubin).first(size)));
 }

@@ -16,3 +16,4 @@ fatbinary --create=zstd.fatbin --compress-all --compress-mode=size \
   --image3=kind=elf,sm=100f,file="$made/100f" --image3=kind=ptx,sm=75,file="$made/ptx"
 fatbinary --create=lz4.fatbin --compress-all --compress-mode=speed \
   --image3=kind=elf,sm=75,file="$made/75" --image3=kind=ptx,sm=75,file="$made/ptx"
+ptxas -arch=sm_80 uses.ptx -o uses.cubin # and uses_12.cubin with CUDA 12.6
