@@ -150,6 +150,15 @@ class _DeviceKernel(TypedDict):
     """Offset and size of each; None: the code does not tell."""
     registers: int | None
     shared_bytes: int | None
+    local_bytes: int | None
+    """Stack of a thread."""
+    barriers: int | None
+    """Hardware barriers of a block: the highest number, and 1."""
+    constant_bytes: dict[int, int]
+    """By the number of the bank."""
+    register_limit: int
+    """That it was assembled with; 0: none but the architecture's."""
+    code_bytes: int
     max_threads: int
     """By its launch bounds; 0: it has none."""
 
@@ -284,6 +293,25 @@ class RecordedCode:
         Raises:
             Unsupported: If there is no PTX, or the configuration changes other code.
             BackendUnavailable: If there is no ptxas.
+        """
+
+    def described(self, target: str, configuration_json: str, assembles: bool = True) -> _Compiled:
+        """Return code that no LLVM compiles, as people read it.
+
+        Args:
+            target: The GPU's architecture: "sm_90".
+            configuration_json: As for `ReplaySession.run`.
+            assembles: Whether PTX is made into machine code, too, where there is a tool.
+
+        Returns:
+            "image": what the driver would load, or what was assembled; "assembly": the PTX that it is
+            made of, or that stands beside it; "statistics": what the assembler says.
+
+        Raises:
+            Unsupported: If the configuration asks for other code, or the code is for other GPUs.
+            ArtifactCorrupt: If a fat binary is damaged.
+            CompileFailed: If the assembler refuses the PTX.
+            BackendUnavailable: If there is no assembler for options of one.
         """
 
     def compile(
@@ -748,6 +776,9 @@ def describe_device_code(path: _Path, architecture: str = "") -> list[_DeviceCod
     Raises:
         NotFound, IoFailed
     """
+
+def describe_device_image(image: bytes, architecture: str = "") -> _DeviceCode:
+    """Return the same of a fat binary, cubin or PTX in memory; damaged ones have a problem."""
 
 def describe_host_functions(path: _Path) -> list[_BinaryKernel]:
     """Return the marked host functions that an executable or library carries.

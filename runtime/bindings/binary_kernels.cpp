@@ -87,19 +87,6 @@ embed::BlobSet blobsIn(Bytes file) {
   return all;
 }
 
-FoundCode codeIn(Bytes image, const std::string& architecture) {
-  FoundCode found;
-  try {
-    if (embed::isFatBinary(image))
-      for (const embed::FatMember& member : embed::fatBinaryMembers(image))
-        found.members.push_back(std::string(embed::formName(member.form)) + " " + member.target());
-    found.code = embed::readDeviceCode(image, architecture);
-  } catch (const Error& error) {
-    found.problem = error.what();
-  }
-  return found;
-}
-
 std::vector<FoundCode> allCodeIn(Bytes file, const std::string& architecture) {
   std::vector<FoundCode> found;
   for (const Bytes& section : sectionsOf(file).fatBinaries)
@@ -125,6 +112,19 @@ template <typename Read> auto readNamed(const std::filesystem::path& path, Read&
 }
 
 } // namespace
+
+FoundCode codeIn(Bytes image, const std::string& architecture) {
+  FoundCode found;
+  try {
+    if (embed::isFatBinary(image))
+      for (const embed::FatMember& member : embed::fatBinaryMembers(image))
+        found.members.push_back(std::string(embed::formName(member.form)) + " " + member.target());
+    found.code = embed::readDeviceCode(image, architecture);
+  } catch (const Error& error) {
+    found.problem = error.what();
+  }
+  return found;
+}
 
 embed::BlobSet readBinaryKernels(const std::filesystem::path& path) {
   return readNamed(path, blobsIn);

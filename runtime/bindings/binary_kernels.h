@@ -22,6 +22,8 @@ struct FoundCode {
   embed::DeviceCode code;           ///< what the driver would load
   std::string problem;              ///< why there is none
 };
+/// Returns the code of a fat binary, cubin or PTX in memory, as the function below.
+FoundCode codeIn(Bytes image, const std::string& architecture);
 /// Returns the code in the `.nv_fatbin` sections of an ELF file, or in a fat binary, cubin or PTX.
 /// \param architecture  of the GPU ("sm_90"); empty: the newest
 /// \throws Error{NotFound, IoFailed} naming the path

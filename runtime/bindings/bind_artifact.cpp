@@ -92,6 +92,11 @@ py::dict toDict(const embed::DeviceKernel& kernel) {
   dict["parameters"] = parameters;
   dict["registers"] = kernel.registers;
   dict["shared_bytes"] = kernel.staticSharedBytes;
+  dict["local_bytes"] = kernel.localBytes;
+  dict["barriers"] = kernel.barriers;
+  dict["constant_bytes"] = kernel.constantBytes;
+  dict["register_limit"] = kernel.registerLimit;
+  dict["code_bytes"] = kernel.codeBytes;
   dict["max_threads"] = kernel.maxThreads;
   return dict;
 }
@@ -299,6 +304,12 @@ void bindArtifact(py::module_& module) {
         return list;
       },
       arg("path"), arg("architecture") = "");
+  module.def(
+      "describe_device_image",
+      [](const py::bytes& image, const std::string& architecture) {
+        return toDict(codeIn(fromBytes(image), architecture));
+      },
+      arg("image"), arg("architecture") = "");
   module.def(
       "describe_host_functions",
       [](const Path& path) {

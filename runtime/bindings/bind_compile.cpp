@@ -189,6 +189,19 @@ void bindCompile(py::module_& module) {
             return toBytes(image);
           },
           arg("target"), arg("configuration_json"))
+      .def(
+          "described",
+          [](const replay::RecordedCode& code, const std::string& target,
+             const std::string& configurationJson, bool assembles) {
+            const auto configuration = replay::configurationFromJson(configurationJson);
+            compile::Result result;
+            {
+              py::gil_scoped_release release;
+              result = code.described(target, configuration, assembles);
+            }
+            return toDict(result);
+          },
+          arg("target"), arg("configuration_json"), arg("assembles") = true)
       .def("compile", &compileConfiguration, arg("configuration_json"), arg("target"),
            arg("options_json") = "{}", arg("ir") = py::bytes(), py::kw_only(),
            arg("assembler_options") = "", arg("code_object_version") = 0,

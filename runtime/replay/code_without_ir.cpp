@@ -11,12 +11,16 @@
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/hash.h"
 #include "runtime/core/base/image_hash.h"
+#include "runtime/core/embed/code_image.h"
+#include "runtime/core/embed/device_code.h"
 #include "runtime/core/embed/jit_options.h"
 #include "runtime/core/embed/ptx_limits.h"
 #include "runtime/core/embed/ptx_member.h"
 
 namespace mneme::replay {
 namespace {
+
+constexpr uint64_t kMostCodeBytes = uint64_t{256} << 20;
 
 /// "a cubin"
 std::string withArticle(const std::string& form) {
@@ -98,6 +102,12 @@ std::string_view textOf(const std::vector<std::byte>& image) {
   return {reinterpret_cast<const char*>(image.data()), image.size()};
 }
 
+/// Without the zero at its end.
+std::string ptxText(const std::vector<std::byte>& image) {
+  const std::string_view text = textOf(image);
+  return std::string(text.substr(0, text.find('\0')));
+}
+
 /// Makes machine code of PTX, and returns what it uses.
 nlohmann::json assemble(std::vector<std::byte>& image, const artifact::KernelRecord& record,
                         const std::string& target, const Configuration& configuration) {
@@ -108,8 +118,7 @@ nlohmann::json assemble(std::vector<std::byte>& image, const artifact::KernelRec
                 kernelOf(record) + ": options and levels of ptxas need ptxas or nvJitLink, and "
                                    "neither was found (see MNEME_PTXAS)");
   compile::AssemblyRequest request;
-  request.ptx.assign(reinterpret_cast<const char*>(image.data()), image.size());
-  request.ptx.erase(std::min(request.ptx.find('\0'), request.ptx.size()));
+  request.ptx = ptxText(image);
   request.kernel = record.kernelName;
   // The one that PTX names, if it is the device's with features.
   request.arch = architectureOn(target, namedIn(request.ptx));
@@ -138,11 +147,16 @@ nlohmann::json assemble(std::vector<std::byte>& image, const artifact::KernelRec
           {"assembler", assembler->version().name}};
 }
 
+/// Whether it asks for what only ptxas does, not the driver.
+bool asksForAssembler(const Configuration& configuration) {
+  return configuration.codegenOpt != Configuration().codegenOpt ||
+         !configuration.assemblerOptions.empty();
+}
+
 /// Whether it asks for what only PTX takes.
 bool asksForPtx(const Configuration& configuration) {
   return configuration.maxRegisters != 0 || configuration.setLaunchBounds ||
-         configuration.codegenOpt != Configuration().codegenOpt ||
-         !configuration.assemblerOptions.empty();
+         asksForAssembler(configuration);
 }
 
 /// What of a configuration PTX can say itself. \throws Error{InvalidArgument} for bounds that the
@@ -156,6 +170,28 @@ embed::PtxLimits limitsOf(const Configuration& configuration) {
   limits.maxThreads = bounds.maxThreads;
   limits.minBlocks = bounds.minBlocksPerSm;
   return limits;
+}
+
+/// Returns the code with the limits of the configuration in it: of a fat binary its PTX, if that is
+/// asked for. \throws Error{Unsupported} as recordedBuild()
+OwnCode configured(OwnCode code, const device::Description& device,
+                   const Configuration& configuration, const Options& options) {
+  checkRunsOn(code.record, device);
+  if (code.record.codeForm == "fatbin" && asksForPtx(configuration))
+    if (auto ptx = embed::ptxFor(code.image, device.target)) {
+      code.record.codeForm = "ptx";
+      code.image = *std::move(ptx);
+    }
+  if (const std::string wanted = wantedCode(code.record, configuration, options); !wanted.empty())
+    requireIr(code.record, wanted);
+  const std::string named = code.record.codeForm == "ptx" ? namedIn(textOf(code.image)) : "";
+  if (!runsPtx(device.target, named))
+    throw Error(ErrorCode::Unsupported,
+                kernelOf(code.record) + ": it is for " + named + ", and does not run on " +
+                    device.id + (device.id == device.target ? "" : ", which is " + device.target));
+  if (const embed::PtxLimits limits = limitsOf(configuration); limits.isAny())
+    code.image = embed::withLimits(code.image, code.record.kernelName, limits);
+  return code;
 }
 
 } // namespace
@@ -218,32 +254,46 @@ std::string architectureOn(const std::string& target, const std::string& recorde
 
 compile::Result recordedBuild(OwnCode code, const device::Description& device,
                               const Configuration& configuration, const Options& options) {
-  checkRunsOn(code.record, device);
-  if (code.record.codeForm == "fatbin" && asksForPtx(configuration))
-    if (auto ptx = embed::ptxFor(code.image, device.target)) {
-      code.record.codeForm = "ptx";
-      code.image = *std::move(ptx);
-    }
-  if (const std::string wanted = wantedCode(code.record, configuration, options); !wanted.empty())
-    requireIr(code.record, wanted);
+  code = configured(std::move(code), device, configuration, options);
   compile::Result result;
-  const std::string named = code.record.codeForm == "ptx" ? namedIn(textOf(code.image)) : "";
-  if (!runsPtx(device.target, named))
-    throw Error(ErrorCode::Unsupported, kernelOf(code.record) + ": it is for " + named +
-                                            ", and does not run on " + device.id + ", which is " +
-                                            device.target);
-  const embed::PtxLimits limits = limitsOf(configuration);
-  result.image =
-      limits.isAny() ? embed::withLimits(code.image, code.record.kernelName, limits) : code.image;
   nlohmann::json statistics;
-  if (configuration.codegenOpt != Configuration().codegenOpt ||
-      !configuration.assemblerOptions.empty())
-    statistics = assemble(result.image, code.record, device.target, configuration);
+  if (asksForAssembler(configuration))
+    statistics = assemble(code.image, code.record, device.target, configuration);
+  result.image = std::move(code.image);
   statistics["image_hash"] = imageHash(result.image, configuration.sharedCarveout);
   statistics["obj_size"] = result.image.size();
   const auto recorded = nlohmann::json::parse(code.record.optionsJson, nullptr, false);
   if (recorded.is_object() && recorded.contains("unrecorded_reads"))
     statistics["unrecorded_reads"] = recorded["unrecorded_reads"];
+  result.statisticsJson = statistics.dump();
+  return result;
+}
+
+compile::Result describedCode(OwnCode code, const std::string& target,
+                              const Configuration& configuration, bool assembles) {
+  device::Description gpu;
+  gpu.id = gpu.target = target;
+  code = configured(std::move(code), gpu, configuration, {});
+  if (code.record.codeForm != "cpu" &&
+      !embed::readDeviceCode(code.image, target).find(code.record.kernelName))
+    throw Error(ErrorCode::NotFound,
+                kernelOf(code.record) + ": there is no such kernel in it, as if it were cut off");
+  compile::Result result;
+  if (code.record.codeForm == "fatbin") {
+    if (const auto ptx = embed::ptxFor(code.image, target);
+        ptx && embed::readDeviceCode(*ptx, target).find(code.record.kernelName))
+      result.assembly = ptxText(*ptx);
+    code.image = embed::memberFor(code.image, target, kMostCodeBytes);
+    code.record.codeForm = embed::formOf(code.image);
+  }
+  nlohmann::json statistics = nlohmann::json::object();
+  if (code.record.codeForm == "ptx") {
+    result.assembly = ptxText(code.image);
+    if (assembles && (asksForAssembler(configuration) ||
+                      compile::findAssembler().kind != compile::AssemblerKind::Driver))
+      statistics = assemble(code.image, code.record, target, configuration);
+  }
+  result.image = std::move(code.image);
   result.statisticsJson = statistics.dump();
   return result;
 }

@@ -48,6 +48,16 @@ std::optional<OwnCode> ownCode(const artifact::KernelRecord& record,
 compile::Result recordedBuild(OwnCode code, const device::Description& device,
                               const Configuration& configuration, const Options& options);
 
+/// Returns such code as people read it, without a device of this target ("sm_90"): the image is
+/// what its driver would load, of a fat binary one member, and the assembly is the PTX that it is
+/// made of, if it is PTX.
+/// \param assembles  PTX is made into machine code, too, if there is a tool; the statistics say
+///                   what it uses, as of recordedBuild()
+/// \throws as recordedBuild(); Error{ArtifactCorrupt, Unsupported} for damaged code;
+///         Error{NotFound} if the kernel is not in it
+compile::Result describedCode(OwnCode code, const std::string& target,
+                              const Configuration& configuration, bool assembles);
+
 /// Returns the architecture to compile for on a GPU: with the features of the recorded one if it
 /// is the same. \param target  "sm_90"
 std::string architectureOn(const std::string& target, const std::string& recorded);

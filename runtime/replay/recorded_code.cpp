@@ -69,6 +69,17 @@ std::vector<std::byte> RecordedCode::assembled(const std::string& target,
   return recordedBuild(*own, gpu, configuration, {}).image;
 }
 
+compile::Result RecordedCode::described(const std::string& target,
+                                        const Configuration& configuration, bool assembles) const {
+  artifact::KernelRecord record = record_;
+  record.readImages(path_.parent_path());
+  const std::optional<OwnCode> own = ownCode(record, modules_, configuration);
+  if (!own)
+    throw Error(ErrorCode::Unsupported,
+                "kernel '" + record_.demangledName + "' has IR, which a compiler has to compile");
+  return describedCode(*own, target, configuration, assembles);
+}
+
 CodeTarget RecordedCode::recordedTarget(const std::string& name) {
   CodeTarget target{.name = name};
   const bool placesGlobalsOnLoad = name.starts_with("cpu");

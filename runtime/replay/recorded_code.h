@@ -46,6 +46,11 @@ public:
   std::vector<std::byte> assembled(const std::string& target,
                                    const Configuration& configuration) const;
 
+  /// Returns code that no LLVM compiles, as people read it. \throws as describedCode();
+  /// Error{Unsupported} if the configuration asks for code of IR
+  compile::Result described(const std::string& target, const Configuration& configuration,
+                            bool assembles) const;
+
   /// The code target of a device of this kind ("sm_90", "cpu") that has every global at its
   /// recorded address; without a launch, no global has a place. \throws Error{NotFound,
   /// ArtifactCorrupt}

@@ -6,6 +6,7 @@
 
 #include "runtime/compiler/assembler/tools.h"
 #include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
 #include "runtime/core/embed/containers.h"
 #include "runtime/core/embed/device_code.h"
 #include "runtime/replay/code_without_ir.h"
@@ -233,4 +234,55 @@ TEST_CASE(
   CHECK(architectureOn("sm_9", "sm_90") == "sm_9");
   CHECK(architectureOn("sm_90", "") == "sm_90");
   CHECK(architectureOn("cpu", "cpu1") == "cpu");
+}
+
+TEST_CASE("PTX is described by its text, and by what ptxas makes of it where there is one") {
+  Configuration c = with("ptx");
+  c.maxRegisters = 24;
+  const OwnCode code = *ownCode(recordOfTriton(), {}, c);
+  const compile::Result text = describedCode(code, "sm_90", c, /*assembles=*/false);
+  CHECK(text.assembly.find(".maxnreg 24") != std::string::npos);
+  CHECK(text.assembly.back() == '\n'); // without the zero
+  CHECK(text.statisticsJson == "{}");
+  CHECK_THROWS_WITH_AS(describedCode(code, "sm_80", c, false),
+                       doctest::Contains("it is for sm_90, and does not run on sm_80"), Error);
+  if (compile::findAssembler().kind == compile::AssemblerKind::Driver)
+    return;
+  const compile::Result made = describedCode(code, "sm_90", c, /*assembles=*/true);
+  CHECK(made.assembly == text.assembly);
+  CHECK(made.image.at(1) == std::byte{'E'});
+  CHECK(nlohmann::json::parse(made.statisticsJson)["reg_usage"].get<unsigned>() > 0);
+}
+
+TEST_CASE("of a fat binary what a driver would load is described, or its PTX for what PTX takes") {
+  artifact::KernelRecord record = recordOfTriton();
+  record.images.clear();
+  record.codeForm = "fatbin";
+  std::vector<std::byte> fat = embed::withMember({}, bytesOf(kPtx), 90);
+  const auto described = [&](const Configuration& c) {
+    return describedCode(OwnCode{record, fat}, "sm_90", c, false);
+  };
+  CHECK(described({}).assembly == kPtx);
+  fat = embed::withMember(fat, readFile(IMAGES "/uses.cubin"), 90);
+  CHECK_THROWS_WITH_AS(described({}), doctest::Contains("there is no such kernel in it"), Error);
+  record.kernelName = "uses";
+  CHECK(described({}).image == readFile(IMAGES "/uses.cubin"));
+  CHECK(described({}).assembly.empty()); // there is PTX, of another kernel
+  record.kernelName = "k";
+  Configuration c;
+  c.codegenOpt = 1;
+  CHECK(described(c).assembly == kPtx);
+  fat = embed::withMember({}, readFile(IMAGES "/uses.ptx"), 80);
+  fat = embed::withMember(fat, readFile(IMAGES "/uses.cubin"), 90);
+  record.kernelName = "uses";
+  CHECK(described({}).image == readFile(IMAGES "/uses.cubin"));
+  CHECK(described({}).assembly.starts_with(".version 8.0\n.target sm_80"));
+  record.codeForm = "cubin";
+  for (const char* damaged : {"",
+                              "\x7f"
+                              "ELF",
+                              "no code"}) {
+    fat = bytesOf(damaged);
+    CHECK_THROWS_AS(described({}), Error);
+  }
 }
