@@ -11,8 +11,8 @@ from compare_samples import WRONG, Simulated, compared, make_cases, variant
 from mneme import compare as room
 from mneme.compare import CompareOptions, find_cases
 from mneme.compare.cases import names_of
-from mneme.compare.occupancy import occupancy
 from mneme.errors import BackendUnavailable, InvalidArgument, NotFound
+from mneme.machine_code.occupancy import occupancy
 from mneme.measure.compile_pool import CompileAnswer
 from mneme.mneme_types import ExperimentResult
 from native_parts import needs_native

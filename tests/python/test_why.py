@@ -13,17 +13,19 @@ from typing import Any
 import pytest
 
 from mneme.cli.exit_codes import ExitCode
-from mneme.compare.occupancy import residency
 from mneme.deploy.tuned_file import TunedKernel, write_tuned_file
 from mneme.deploy.tuned_kernels import make_variant
 from mneme.deploy.tuned_variant import Match
 from mneme.errors import InvalidArgument, NotFound, Unsupported
 from mneme.install.paths import library
+from mneme.machine_code.accesses import label_of
+from mneme.machine_code.occupancy import residency
+from mneme.machine_code.ptx_features import accesses_of
+from mneme.machine_code.ptx_text import read_ptx
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.recording.launch_facts import launch_facts, static_hash_text
 from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 from mneme.why import way_of
-from mneme.why.accesses import accesses_in, label_of
 from mneme.why.comparison import RemarkRow, Row, Why
 from mneme.why.loops import count_text, intensity, loops_by_place
 from mneme.why.messages import plain_message
@@ -148,7 +150,10 @@ def test_the_resource_that_limits_occupancy_is_named() -> None:
 
 
 PTX = """
+.version 8.0
+.target sm_90
 .address_size 64
+.entry k() {
   ld.param.b64 %rd1, [walk_param_0];
   @%p1 ld.global.nc.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];
   ld.global.v2.b64 {%rd5, %rd6}, [%rd1];
@@ -167,11 +172,12 @@ PTX = """
   ldu.global.b64 %rd2, [%rd1];
   ldmatrix.sync.aligned.m8n8.x4.shared::cta.b16 {%r1, %r2, %r3, %r4}, [%r9];
   stackrestore.u64 %rd2;
+}
 """
 
 
 def test_memory_operations_of_ptx_have_a_memory_and_a_width() -> None:
-    assert accesses_in(PTX) == {
+    assert accesses_of(read_ptx(PTX), "k") == {
         "atom.global.4": 3,
         "cp.async.shared.0": 1,
         "ld.generic.2": 1,
@@ -181,7 +187,7 @@ def test_memory_operations_of_ptx_have_a_memory_and_a_width() -> None:
         "red.global.8": 1,
         "st.shared.4": 1,
     }
-    assert accesses_in("ld.global.b32 %r1, [%rd1];") == {}
+    assert accesses_of(read_ptx(PTX), "other") == {}
     assert label_of("ld.global.16") == "load: global memory, 16 bytes"
     assert label_of("ld.generic.1") == "load: unknown memory, 1 byte"
     assert label_of("cp.async.shared.0") == "asynchronous copy: shared memory"

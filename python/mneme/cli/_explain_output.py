@@ -12,7 +12,7 @@ from mneme.cli._console import print_line, table_width
 from mneme.why.loops import loops_by_place
 from mneme.why.names import Names
 from mneme.why.roofline import standing_text
-from mneme.why.sentences import limits_text, unknown_sentences
+from mneme.why.sentences import declared_text, limits_text, own_code_text, unknown_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +25,10 @@ _WIDTH, _NARROWEST_TEXT = 80, 40
 _WIDEST_LABEL, _NARROWEST_LABEL, _CHANGE = 40, 16, 9
 _WIDEST, _NARROWEST = 12, 7
 _PAIR = 2
-_MOST_REMARKS, _MOST_PASSES, _MOST_LOOPS = 24, 6, 12
+_MOST_REMARKS, _MOST_PASSES, _MOST_LOOPS, _MOST_OPCODES = 24, 6, 12, 12
 _SAYS_NOTHING = ("asm-printer", "prologepilog", "stack-frame-layout")
 _COUNTED = {
-    "instructions": "instructions of IR",
+    "instructions": "instructions of {}",
     "instructions_in_loops": "  of them in loops",
     "loops": "loops",
     "branches": "branches",
@@ -39,11 +39,24 @@ _COUNTED = {
     "vector_ops": "operations on vectors",
     "int32_ops": "operations on 32-bit integers",
     "int64_ops": "operations on 64-bit integers",
+    "special_ops": "  of them roots, sines and alike",
+    "divisions": "divisions and remainders",
+    "tensor_ops": "products of matrices",
+    "comparisons": "comparisons and selections",
+    "conversions": "conversions of types",
+    "moves": "copies between registers",
+    "textures": "accesses to textures and surfaces",
     "barriers": "barriers",
+    "warp_barriers": "barriers of a warp",
+    "cluster_barriers": "barriers of a cluster",
+    "mbarriers": "operations on barriers in memory",
+    "fences": "fences of memory",
     "shuffles": "exchanges in a warp",
+    "votes": "votes and reductions in a warp",
     "own_calls": "calls of own functions",
     "math_calls": "calls of mathematical functions",
     "other_calls": "calls of other functions",
+    "indirect_calls": "calls by a register",
     "local_bytes": "bytes of local variables",
 }
 _ACCESSES = ("loads", "stores", "atomics")
@@ -74,6 +87,9 @@ class _Text:
             _paragraph(one.name, f"  {letter}  ", "     ")
         for name, reason in why.failed:
             _paragraph(f"{name} cannot be compiled: {reason}", "  -  ", "     ")
+        if not why.has_ir:
+            _paragraph(own_code_text(why), "  ", "  ")
+            self._sentences([declared_text(one) for one in why.builds])
         if why.is_same_code:
             print_line()
             print_line("The machine code of all is the same.")
@@ -82,10 +98,11 @@ class _Text:
         """The figures of the code: those that differ first."""
         figures = self.why.figures
         counted = {row.key: row for row in self.why.features}
+        what = "IR" if self.why.has_ir else "PTX"
         rows = [
             *figures,
             *(
-                replace(counted[key], label=text)
+                replace(counted[key], label=text.format(what))
                 for key, text in _COUNTED.items()
                 if key in counted
             ),
@@ -101,7 +118,10 @@ class _Text:
             elif same:
                 text = ", ".join(f"{row.label.strip()} {row.texts[0]}" for row in same)
                 _paragraph(f"the same in all: {text}", "  ", "    ")
-        texts = [limits_text(one, self.why.target) for one in self.why.builds]
+        self._sentences([limits_text(one, self.why.target) for one in self.why.builds])
+
+    def _sentences(self, texts: Sequence[str]) -> None:
+        """One of each configuration, or one of all."""
         if len(set(texts)) == 1:
             _paragraph(texts[0], "  ", "     ")
             return
@@ -132,6 +152,24 @@ class _Text:
         rows = [row for row in rows if not row.key.endswith("in_loops")]
         rows += [row for row in self.why.features if row.key in ("load_bytes", "store_bytes")]
         self._table("Memory operations in the IR, each once", rows)
+
+    def opcodes(self) -> None:
+        """Instructions of the machine code, where something disassembles it."""
+        rows = self.why.opcodes
+        shown = [row for row in rows if self.shows_all or self.is_alone or row.differs]
+        most = len(shown) if self.shows_all else _MOST_OPCODES
+        self._table("Instructions of the machine code, each once", shown[:most])
+        if len(shown) > most:
+            print_line(f"  {len(shown) - most} more; --all lists them")
+
+    def possibilities(self) -> None:
+        """What can be tried of code without IR."""
+        if self.why.possibilities:
+            _heading(
+                "What can be tried" if self.is_alone else f"What can be tried of {self.letters[0]}"
+            )
+        for one in self.why.possibilities:
+            _paragraph(f"{one.options}: {one.reason}", "  ", "    ")
 
     def remarks(self) -> None:
         rows = [
@@ -190,6 +228,8 @@ class _Text:
             for pattern, names in sorted(groups.items(), reverse=True):
                 marks = " ".join(one for one, has in zip(self.letters, pattern, strict=True) if has)
                 _paragraph(", ".join(names), f"  {marks}: ", "     ")
+        if not any(one.seconds for one in self.why.builds):
+            return
         _heading("Where compiling took its time [ms]")
         self._line("", self.letters)
         parts = list(dict.fromkeys(name for one in self.why.builds for name in one.seconds))
@@ -288,6 +328,8 @@ def show_why(why: Why, *, shows_all: bool) -> None:
     text.remarks()
     text.loops()
     text.memory()
+    text.opcodes()
     text.passes()
     text.statistics()
+    text.possibilities()
     text.unknown()

@@ -15,10 +15,12 @@ from mneme.files.existing import existing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["is_recording", "split_words"]
+__all__ = ["RECORDED", "is_recording", "split_words"]
 
 _RESULT_FILES = ("best.json", "all.json", "trials.jsonl")
-_RECORDED = "recorded"
+RECORDED = "recorded"
+"""The word for the configuration of the program itself."""
+
 _LOOKS_LIKE_PIPELINE = re.compile(r"[<,(]")
 
 
@@ -47,7 +49,7 @@ def is_recording(path: Path, *, is_named: bool) -> bool:
 
 def _is_configuration(word: str, recording: Path) -> bool:
     """Whether the first word behind a recording is no kernel."""
-    if word == _RECORDED:
+    if word == RECORDED:
         return True
     path = _file(word)
     if path is not None and path.is_file() and path.suffix == ".json":
@@ -67,7 +69,7 @@ def _check(word: str) -> None:
     from mneme import _native  # noqa: PLC0415 - loads native code
     from mneme.errors import InvalidArgument  # noqa: PLC0415
 
-    if word == _RECORDED or _file(word) is not None or _LOOKS_LIKE_PIPELINE.search(word):
+    if word == RECORDED or _file(word) is not None or _LOOKS_LIKE_PIPELINE.search(word):
         return
     if word:
         with contextlib.suppress(InvalidArgument):

@@ -11,7 +11,7 @@ import typer
 
 from mneme.arguments import ArgKind
 from mneme.cli import _console
-from mneme.cli._explain_words import is_recording, split_words
+from mneme.cli._explain_words import RECORDED, is_recording, split_words
 from mneme.cli._options import DeviceOption, JsonOption, finite
 from mneme.cli._recording import (
     DatabaseOption,
@@ -22,6 +22,7 @@ from mneme.cli._recording import (
 )
 from mneme.cli._unused import is_device_asked, tell_unused
 from mneme.kernel_names import names_in_tables
+from mneme.recording.without_ir import FORMS_OF_GPUS
 from mneme.source_place import places_in_tables
 
 if TYPE_CHECKING:
@@ -153,6 +154,9 @@ def explain(
     Without CONFIG: loops whose count becomes constant, branches and loads that fold, instructions
     and registers; of a recorded launch, its arguments and dimensions are the constants.
 
+    A launch without IR is explained as if 'recorded' were CONFIG: PTX and machine code, what limits
+    occupancy, and what can be tried.
+
     With CONFIGs, of a recorded launch: what LLVM's passes say by source line, loops and how often
     they go round, memory operations, registers, what limits occupancy, times of passes. Nothing
     runs without --measure.
@@ -161,6 +165,8 @@ def explain(
 
     given = [one for one in (program, kernel, *(configurations or ())) if one is not None]
     words, named = split_words(given, record_database)
+    if not (named or variant):
+        named = _own_code(words, record_id, is_named=record_database is not None)
     if named or variant:
         tell_unused({"--value": value, "--block": block, "--grid": grid}, "with configurations")
         tell_unused({"--device": is_device_asked(device) and not measure}, "without --measure")
@@ -199,6 +205,17 @@ def explain(
         _console.print_json(told.to_dict())
     else:
         _show(told, options)
+
+
+def _own_code(words: Words, record_id: str | None, *, is_named: bool) -> list[str]:
+    """Return the configuration that is explained of a launch without IR; nothing for others."""
+    from mneme.recording.recorded_execution import RecordedExecution  # noqa: PLC0415
+
+    if not is_recording(words.recording, is_named=is_named):
+        return []
+    database, _ = chosen_launch(words, record_id)
+    form = RecordedExecution.from_json(database).code_form
+    return [RECORDED] if form in FORMS_OF_GPUS else []
 
 
 def _compiled(

@@ -18,7 +18,7 @@ from mneme.cli._recording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mneme.recording.graphs import RecordedGraph
     from mneme.recording.inventory import ArgumentDetails, InstanceDetails, KernelDetails
@@ -102,9 +102,30 @@ def _show_kernel(details: KernelDetails) -> None:
             else "",
         ),
         ("set to zero", "; ".join(details.zeroed_locals)),
+        *_code_rows(details.code or {}),
     )
     for name, value in (*rows, *(fact for fact in facts if fact[1])):
         _console.print_line(f"{name:>15}  {value}")
+
+
+def _code_rows(code: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what machine code and PTX tell; `mneme explain` tells more."""
+    yield "code unread", code.get("problem", "")
+    if uses := code.get("resources"):
+        sizes = {
+            "static shared memory": uses["shared_bytes"],
+            "local memory of a thread": uses["local_bytes"],
+            "of instructions": uses["code_bytes"],
+        }
+        parts = [f"{uses['registers']} registers"] if uses["registers"] is not None else []
+        parts += [f"{_console.format_bytes(size)} {what}" for what, size in sizes.items() if size]
+        yield "machine code", f"for {uses['target']}: {', '.join(parts)}"
+    if ptx := code.get("ptx"):
+        counts = ptx["features"]
+        loops = f"{counts['loops']} loop{'' if counts['loops'] == 1 else 's'}"
+        parts = [f"{counts['instructions']} instructions", loops]
+        parts += [f"blocks of {ptx['max_threads']} threads at most"] if ptx["max_threads"] else []
+        yield "PTX", f"version {ptx['version']} for {ptx['target']}: {', '.join(parts)}"
 
 
 def _show_limits(limits: dict[str, int]) -> None:

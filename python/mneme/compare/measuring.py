@@ -15,9 +15,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mneme.compare.occupancy import occupancy
 from mneme.compare.results import SPENT, UNUSED, CaseResult, Outcome
 from mneme.errors import BackendUnavailable, MnemeError
+from mneme.machine_code.occupancy import occupancy
 from mneme.measure.measuring import Measuring
 from mneme.mneme_types import ExperimentResult
 from mneme.session.rounds import Rounds

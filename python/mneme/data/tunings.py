@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from mneme.compare.occupancy import occupancy
 from mneme.data.configurations import CONFIGURATIONS, RESULT_FIELDS
 from mneme.data.program import (
     is_of_optimize,
@@ -17,6 +16,7 @@ from mneme.data.program import (
 from mneme.data.values import Row, fitting, hash_text, known, launch_columns, moment
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.files.json_object import read_json_object
+from mneme.machine_code.occupancy import occupancy
 from mneme.session.origin import ORIGIN_FILE, machine_at
 from mneme.session.result_store import read_trials
 from mneme.session.trials import CompletedCandidate, measured_times

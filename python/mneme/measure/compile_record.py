@@ -15,7 +15,7 @@ from mneme.recording.records import find_instance
 if TYPE_CHECKING:
     from mneme.recording.recorded_execution import KernelInstance
 
-__all__ = ["CompileOptions", "CompiledKernel", "compile_record"]
+__all__ = ["CompileOptions", "CompiledKernel", "compile_record", "describe_record_code"]
 
 
 @dataclass(kw_only=True)
@@ -122,11 +122,7 @@ def compile_record(
     wanted = options or CompileOptions()
     record, instance, placing = _find(database, record_id, wanted)
     record.require_ir("compiling it")
-    target = wanted.target or record.arch
-    if not target:
-        raise InvalidArgument(
-            f"'{record.path}' does not say what it was built for; name an architecture (sm_90, cpu)"
-        )
+    target = _target_of(record, wanted.target)
     code = _native.RecordedCode(record.path, placing.dynamic_hash if placing else "")
     compiled = code.compile(
         json.dumps(wanted.configuration(instance).to_dict()),
@@ -151,6 +147,47 @@ def compile_record(
         assembly=compiled["assembly"],
         statistics=statistics,
     )
+
+
+def describe_record_code(
+    record: RecordedExecution, configuration: ExperimentConfiguration, target: str = ""
+) -> CompiledKernel:
+    """Return code that no LLVM compiles: as the program's own compiler made it, or of its PTX.
+
+    Args:
+        record: The kernel.
+        configuration: What changes it.
+        target: "sm_90", ...; empty: what the code is for.
+
+    Raises:
+        Unsupported: If the configuration needs IR, or the code is not for a GPU like this.
+        CompileFailed: If the assembler refuses the PTX.
+        BackendUnavailable: If options of ptxas are asked for, and it is missing.
+        ArtifactCorrupt: If the code is damaged.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    if record.code_form == "cpu":
+        record.require_ir("what tells about code")
+    chosen = _target_of(record, target)
+    told = _native.RecordedCode(record.path).described(chosen, json.dumps(configuration.to_dict()))
+    return CompiledKernel(
+        kernel_name=record.kernel_name,
+        target=chosen,
+        image=told["image"],
+        ir="",
+        assembly=told["assembly"],
+        statistics=json.loads(told["statistics"]),
+    )
+
+
+def _target_of(record: RecordedExecution, target: str) -> str:
+    chosen = target or record.arch
+    if not chosen:
+        raise InvalidArgument(
+            f"'{record.path}' does not say what it was built for; name an architecture (sm_90, cpu)"
+        )
+    return chosen
 
 
 def _find(

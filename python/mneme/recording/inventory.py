@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.arguments import ArgKind, Argument
+from mneme.errors import MnemeError
 from mneme.recording.directory import Recording
 from mneme.recording.graphs import RecordedGraph, read_graphs
+from mneme.recording.own_code import own_code_facts
 from mneme.recording.records import choose
 
 if TYPE_CHECKING:
@@ -202,6 +204,9 @@ class KernelDetails:
     """What the code is where there is no IR: "cubin", "ptx", "fatbin", "cpu"; else empty."""
     images: dict[str, str]
     """Files of code beside the IR, by form."""
+    code: dict[str, Any] | None
+    """What PTX and machine code of the program's own compiler tell, as `CodeFacts`, or under
+    "problem" why they cannot be read; None: there is none."""
     producer: str
     """What wrote the IR, if that was no build with mneme: "Triton 3.5.0"."""
     window: str
@@ -304,6 +309,7 @@ def describe_record(
         modules=[Path(name).name for name in record.llvm_files],
         code_form=record.code_form,
         images={form: Path(name).name for form, name in record.images.items()},
+        code=_code(record),
         producer=record.producer,
         window=record.va_addr,
         window_bytes=record.va_size,
@@ -311,6 +317,14 @@ def describe_record(
         zeroed_locals=record.zeroed_locals,
         instances=[_instance(known, record.get(one), numbers.get(one, 0)) for one in ids],
     )
+
+
+def _code(record: RecordedExecution) -> dict[str, Any] | None:
+    try:
+        facts = own_code_facts(record)
+    except (MnemeError, OSError) as error:
+        return {"problem": str(error)}
+    return facts.to_dict() if facts else None
 
 
 def _instance(known: Sequence[Argument], instance: KernelInstance, number: int) -> InstanceDetails:

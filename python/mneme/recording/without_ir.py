@@ -6,10 +6,13 @@ from typing import Final
 
 from mneme.errors import Unsupported
 
-__all__ = ["COMPILERS_TEXTS", "form_text", "possible_with", "refusal"]
+__all__ = ["COMPILERS_TEXTS", "FORMS_OF_GPUS", "form_text", "possible_with", "refusal"]
 
 COMPILERS_TEXTS: Final = ("_$_str", "$str")
 """How names of variables begin that are texts of the compiler's: LLVM's, and nvcc's."""
+
+FORMS_OF_GPUS: Final = ("cubin", "ptx", "fatbin")
+"""Code that tells what it uses."""
 
 _FORMS: Final = {
     "cubin": "a cubin",

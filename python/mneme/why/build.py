@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mneme.compare.occupancy import residency
+from mneme.code_texts import OWN_CODE
 from mneme.ir.features import code_features
+from mneme.machine_code import CodeFacts, code_facts
+from mneme.machine_code.disassembly import opcodes_of
+from mneme.machine_code.occupancy import residency
 from mneme.measure.compile_apart import compile_apart
-from mneme.measure.compile_record import CompileOptions
+from mneme.measure.compile_record import CompileOptions, describe_record_code
 from mneme.programs.elf import code_bytes
-from mneme.why.accesses import accesses_in
+from mneme.recording.recorded_execution import RecordedExecution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from mneme.compare.occupancy import Residency
+    from mneme.machine_code.occupancy import Residency
     from mneme.measure.compile_record import CompiledKernel
     from mneme.mneme_types import ExperimentConfiguration
     from mneme.why.standing import Standing
@@ -46,10 +49,13 @@ class Build:
     """Figures of the machine code; None: not known."""
 
     features: Mapping[str, int]
-    """As `mneme.ir.features` counts the final IR."""
+    """As `mneme.ir.features` counts the final IR; empty where there is none."""
 
-    accesses: Mapping[str, int]
-    """Memory operations of the assembly, as `mneme.why.accesses` counts them."""
+    code: CodeFacts
+    """What PTX and machine code tell."""
+
+    opcodes: Mapping[str, int] | None
+    """How many instructions of the machine code have an opcode; None: nothing disassembles it."""
 
     residency: Residency | None
     """None: not known for this target."""
@@ -81,6 +87,16 @@ class Build:
     not_measured: str = ""
     """Why that is not known, if it was asked for."""
 
+    @property
+    def has_ir(self) -> bool:
+        """Whether an LLVM made the code, and not the compiler of the program."""
+        return bool(self.features)
+
+    @property
+    def accesses(self) -> Mapping[str, int]:
+        """Memory operations of the PTX; empty if there is none."""
+        return self.code.ptx.accesses if self.code.ptx else {}
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         fits = self.residency
@@ -99,6 +115,8 @@ class Build:
             },
             "features": dict(self.features),
             "accesses": dict(self.accesses),
+            "code": self.code.to_dict(),
+            "opcodes": None if self.opcodes is None else dict(self.opcodes),
             "remarks": [dict(one) for one in self.remarks],
             "remarks_left_out": self.remarks_left_out,
             "passes": [dict(one) for one in self.passes],
@@ -127,48 +145,67 @@ def build(
         CompileFailed: If LLVM crashes, does not end in time, or refuses the kernel.
         InvalidArgument: For an unknown target, pass or option.
     """
-    options = CompileOptions.of(
-        way.configuration, target=target, want_ir=True, want_assembly=True, want_reasons=True
-    )
-    compiled = compile_apart(database, record_id, options, timeout)
+    record = RecordedExecution.from_json(database)
+    if record.code_form or way.configuration.llvm in OWN_CODE:
+        compiled = describe_record_code(record, way.configuration, target)
+    else:
+        options = CompileOptions.of(
+            way.configuration, target=target, want_ir=True, want_assembly=True, want_reasons=True
+        )
+        compiled = compile_apart(database, record_id, options, timeout)
     told = compiled.statistics
-    reasons = told["reasons"]
+    reasons = told.get("reasons", {})
+    code = _code_of(compiled)
+    figures = _figures(compiled, code)
     fits = residency(
         compiled.target,
         way.configuration.block.volume,
-        told.get("reg_usage", 0),
-        told["shared_mem_usage"] + way.configuration.shared_mem,
+        figures["registers"] or 0,
+        (figures["shared_bytes"] or 0) + way.configuration.shared_mem,
     )
     return Build(
         name=way.name,
         configuration=way.configuration,
         target=str(told.get("target_cpu") or compiled.target),
-        figures=_figures(compiled, fits),
-        features=code_features(compiled.ir, compiled.kernel_name),
-        accesses=accesses_in(compiled.assembly),
+        figures={**figures, "occupancy": None if fits is None else fits.occupancy},
+        features=code_features(compiled.ir, compiled.kernel_name) if compiled.ir else {},
+        code=code,
+        opcodes=opcodes_of(compiled.image, compiled.kernel_name) if code.resources else None,
         residency=fits,
-        remarks=reasons["remarks"],
-        remarks_left_out=reasons["remarks_left_out"],
+        remarks=reasons.get("remarks", ()),
+        remarks_left_out=reasons.get("remarks_left_out", 0),
         passes=reasons.get("passes", ()),
         loops=reasons.get("loops", ()),
-        statistics=reasons["statistics"],
+        statistics=reasons.get("statistics"),
         seconds={text: told[name] for name, text in _TIMES.items() if name in told},
         compiled=compiled,
     )
 
 
-def _figures(compiled: CompiledKernel, fits: Residency | None) -> dict[str, int | float | None]:
+def _code_of(compiled: CompiledKernel) -> CodeFacts:
+    """Return what the code tells of itself; assembly of others than NVIDIA's GPUs tells nothing."""
+    is_ptx = ".address_size" in compiled.assembly
+    return code_facts(compiled.kernel_name, compiled.image, compiled.assembly if is_ptx else "")
+
+
+def _figures(compiled: CompiledKernel, code: CodeFacts) -> dict[str, int | None]:
     """Return what the machine code needs; a processor says nothing of registers."""
-    told = compiled.statistics
-    registers = told.get("reg_usage") or None
+    told, uses = compiled.statistics, code.resources
+    registers = told.get("reg_usage") or (uses.registers if uses else None) or None
     spills = told.get("spill_store_bytes", 0) + told.get("spill_load_bytes", 0)
     spills += _VGPR_BYTES * told.get("vgpr_spill_count", 0)
+    shared = told.get("shared_mem_usage", uses.shared_bytes if uses else None)
+    if shared is None and code.ptx is not None:
+        shared = code.ptx.features["shared_bytes"]
     return {
         "registers": registers,
-        "spilled_bytes": None if registers is None else spills,
-        "local_bytes": told["local_mem_usage"],
-        "shared_bytes": told["shared_mem_usage"],
-        "occupancy": None if fits is None else fits.occupancy,
+        "register_limit": (uses.register_limit or None) if uses else None,
+        # Machine code itself does not tell them from other local memory.
+        "spilled_bytes": spills if registers is not None and "reg_usage" in told else None,
+        "local_bytes": told.get("local_mem_usage", uses.local_bytes if uses else None),
+        "shared_bytes": shared,
+        "barriers": uses.barriers if uses else None,
+        "constant_bytes": told.get("const_mem_usage", uses.own_constant_bytes if uses else None),
         "waves_per_simd": told.get("occupancy") or None,
-        "code_bytes": code_bytes(compiled.image),
+        "code_bytes": uses.code_bytes if uses and not compiled.ir else code_bytes(compiled.image),
     }

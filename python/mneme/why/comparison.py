@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import (
@@ -13,26 +13,33 @@ from mneme.errors import (
     Unsupported,
 )
 from mneme.ir.features import FEATURES
+from mneme.machine_code.accesses import label_of
+from mneme.machine_code.ptx_features import PTX_FEATURES
+from mneme.recording.configured import form_of_knobs
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.why.accesses import label_of
 from mneme.why.build import build
 from mneme.why.loops import place_of
 from mneme.why.messages import AS_ASKED, plain_message
+from mneme.why.possibilities import possibilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from mneme.why.build import Build
+    from mneme.why.possibilities import Possibility
     from mneme.why.ways import Way
 
 __all__ = ["FIGURES", "PassRow", "RemarkRow", "Row", "Why", "explain_builds"]
 
 FIGURES = {
     "registers": "registers of a thread",
+    "register_limit": "most registers it was to take",
     "spilled_bytes": "spilled bytes",
     "local_bytes": "local memory of a thread",
     "shared_bytes": "shared memory of fixed size",
+    "barriers": "hardware barriers of a block",
+    "constant_bytes": "constant memory, without arguments",
     "occupancy": "occupancy",
     "waves_per_simd": "waves of a SIMD unit",
     "code_bytes": "bytes of machine code",
@@ -142,6 +149,9 @@ class Why:
     failed: Sequence[tuple[str, str]]
     """Configurations that could not be compiled, with the reason."""
 
+    possibilities: Sequence[Possibility] = ()
+    """What can be tried of the first, where it is made without IR."""
+
     @property
     def letters(self) -> list[str]:
         """What tables call the configurations: A, B, ..."""
@@ -156,7 +166,7 @@ class Why:
     def figures(self) -> list[Row]:
         """The figures that any configuration has, in their order."""
         rows = [
-            Row(key=key, label=label, values=[one.figures[key] for one in self.builds])
+            Row(key=key, label=label, values=[one.figures.get(key) for one in self.builds])
             for key, label in FIGURES.items()
         ]
         return [row for row in rows if any(value is not None for value in row.values)]
@@ -176,12 +186,27 @@ class Why:
 
     @property
     def features(self) -> list[Row]:
-        """What is counted in the IR, where any configuration has some."""
+        """What is counted in the IR, or in the PTX if some are made without IR."""
+        counts = [one.features for one in self.builds]
+        if not self.has_ir:
+            counts = [one.code.ptx.features if one.code.ptx else {} for one in self.builds]
         rows = [
-            Row(key=key, label=label, values=[one.features[key] for one in self.builds])
-            for key, label in FEATURES.items()
+            Row(key=key, label=label, values=[one.get(key) for one in counts])
+            for key, label in (FEATURES if self.has_ir else PTX_FEATURES).items()
         ]
         return [row for row in rows if any(row.values)]
+
+    @property
+    def has_ir(self) -> bool:
+        """Whether an LLVM made the code of all, so that its passes and IR can be compared."""
+        return all(one.has_ir for one in self.builds)
+
+    @property
+    def opcodes(self) -> list[Row]:
+        """Instructions of all machine code by opcode, the most frequent first; empty: not known."""
+        counts = [one.opcodes for one in self.builds if one.opcodes is not None]
+        rows = self._counted(counts, str) if len(counts) == len(self.builds) else []
+        return sorted(rows, key=lambda row: -max(value or 0 for value in row.values))
 
     @property
     def accesses(self) -> list[Row]:
@@ -246,10 +271,12 @@ class Why:
             "target": self.target,
             "configurations": [one.to_dict() for one in self.builds],
             "failed": [{"name": name, "reason": reason} for name, reason in self.failed],
+            "can_be_tried": [asdict(one) for one in self.possibilities],
             "differences": {
                 "figures": {row.key: row.values for row in self.figures if row.differs},
                 "features": {row.key: row.values for row in self.features if row.differs},
                 "accesses": {row.key: row.values for row in self.accesses if row.differs},
+                "opcodes": {row.key: row.values for row in self.opcodes if row.differs},
                 "llvm_statistics": None
                 if statistics is None
                 else {row.key: row.values for row in statistics if row.differs},
@@ -318,6 +345,7 @@ def explain_builds(
         target=builds[0].compiled.target,
         builds=builds,
         failed=[(name, str(reason)) for name, reason in failed],
+        possibilities=possibilities(builds[0], form_of_knobs(record)),
     )
 
 

@@ -10,7 +10,7 @@ from mneme.report.rendering import rendered
 from mneme.why.loops import loops_by_place
 from mneme.why.names import Names
 from mneme.why.roofline import standing_text
-from mneme.why.sentences import limits_text, unknown_sentences
+from mneme.why.sentences import declared_text, limits_text, own_code_text, unknown_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def write_page(why: Why, path: Path) -> None:
 def _content(why: Why) -> dict[str, Any]:
     names = Names()
     builds = list(zip(why.letters, why.builds, strict=True))
-    rows = [*why.standings, *why.figures, *why.accesses, *why.features]
+    rows = [*why.standings, *why.figures, *why.accesses, *why.features, *why.opcodes]
     statistics = why.statistics or []
     return {
         "title": names.short(why.record.kernel_name),
@@ -53,12 +53,14 @@ def _content(why: Why) -> dict[str, Any]:
         "letters": [letter for letter, _ in builds],
         "is_alone": len(builds) == 1,
         "builds": [
-            (letter, one.name, "; ".join(filter(None, (limits_text(one, why.target), standing))))
+            (letter, one.name, "; ".join(filter(None, texts)))
             for letter, one in builds
-            for standing in [standing_text(one)]
+            for texts in [(declared_text(one), limits_text(one, why.target), standing_text(one))]
         ],
         "failed": why.failed,
         "is_same_code": why.is_same_code,
+        "own_code": "" if why.has_ir else own_code_text(why),
+        "possibilities": why.possibilities,
         "different": [_cells(row) for row in rows if row.differs],
         "same": [_cells(row) for row in rows if not row.differs],
         "remarks": [_remark(row, names) for row in why.remarks[:_MOST_REMARKS]],
@@ -115,10 +117,12 @@ def _differences(builds: Sequence[Build]) -> list[tuple[str, Difference]]:
     if len(builds) != _PAIR:
         return []
     old, new = (one.compiled for one in builds)
+    texts = [
+        ("Final IR", old.ir, new.ir, "llvm"),
+        ("Assembly", old.assembly, new.assembly, language_of(old.assembly)),
+    ]
     return [
-        ("Final IR", compare(old.ir, new.ir, "llvm", sides=("A", "B"))),
-        (
-            "Assembly",
-            compare(old.assembly, new.assembly, language_of(old.assembly), sides=("A", "B")),
-        ),
+        (title, compare(one, other, language, sides=("A", "B")))
+        for title, one, other, language in texts
+        if one and other
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["Residency", "occupancy", "residency"]
+__all__ = ["Residency", "occupancy", "residency", "shared_percent"]
 
 _WARP_SIZE = 32
 # Registers are given to warps in such portions.
@@ -26,6 +26,10 @@ class _Limits:
     shared_unit: int = 128
     reserved_bytes: int = _KIB
     """Shared memory of each block that the system keeps."""
+
+    def shared_of_block(self, wanted: int) -> int:
+        """Return how much shared memory a block takes that asks for so much."""
+        return -(-(wanted + self.reserved_bytes) // self.shared_unit) * self.shared_unit
 
 
 _LIMITS = {
@@ -79,15 +83,13 @@ def residency(target: str, threads: int, registers: int, shared_bytes: int) -> R
         registers: Registers of a thread.
         shared_bytes: Shared memory of a block, static and dynamic.
     """
-    found = re.fullmatch(r"sm_(\d+)[a-z]?", target)
-    limits = _LIMITS.get(int(found[1])) if found else None
+    limits = _limits_of(target)
     if limits is None or threads < 1 or registers < 1:
         return None
     warps = -(-threads // _WARP_SIZE)
     of_a_warp = -(-registers * _WARP_SIZE // _REGISTER_UNIT) * _REGISTER_UNIT
     with_registers = _REGISTERS // of_a_warp // _PARTS * _PARTS
-    wanted = shared_bytes + limits.reserved_bytes
-    shared = -(-wanted // limits.shared_unit) * limits.shared_unit
+    shared = limits.shared_of_block(shared_bytes)
     blocks = {
         "registers": with_registers // warps,
         "shared memory": limits.shared_bytes // shared if shared else limits.blocks,
@@ -95,6 +97,25 @@ def residency(target: str, threads: int, registers: int, shared_bytes: int) -> R
         "blocks": limits.blocks,
     }
     return Residency(blocks=blocks, warps_of_block=warps, most_warps=limits.warps)
+
+
+def shared_percent(target: str, blocks: int, shared_bytes: int) -> int | None:
+    """Return what part of a multiprocessor's shared memory blocks take; None if it is not known.
+
+    Args:
+        target: As of `residency`, like `shared_bytes`.
+        blocks: How many of them.
+        shared_bytes: Shared memory of one.
+    """
+    limits = _limits_of(target)
+    if limits is None:
+        return None
+    return -(-100 * blocks * limits.shared_of_block(shared_bytes) // limits.shared_bytes)
+
+
+def _limits_of(target: str) -> _Limits | None:
+    found = re.fullmatch(r"sm_([0-9]{1,4})[a-z]?", target)
+    return _LIMITS.get(int(found[1])) if found else None
 
 
 def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> float | None:

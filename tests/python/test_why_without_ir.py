@@ -1,0 +1,261 @@
+"""`mneme explain` and `mneme show` of launches that were recorded without IR."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cli_parts import mneme_here
+from mneme.cli.exit_codes import ExitCode
+from mneme.machine_code.facts import CodeFacts, PtxFacts, Resources
+from mneme.machine_code.occupancy import residency, shared_percent
+from mneme.machine_code.ptx_features import PTX_FEATURES
+from mneme.mneme_types import ExperimentConfiguration, dim3
+from mneme.why.possibilities import possibilities
+from native_parts import needs_native
+
+ROOT = Path(__file__).resolve().parents[2]
+IMAGES = ROOT / "tests" / "unit" / "embed" / "images"
+GOLDEN = ROOT / "tests" / "golden" / "v1"
+STATIC_HASH = "1416834155090425783"
+PTXAS = Path(os.environ.get("CUDA_HOME", "/none"), "bin", "ptxas")
+
+needs_ptxas = pytest.mark.skipif(
+    not PTXAS.is_file(), reason="CUDA_HOME names no toolkit with ptxas"
+)
+
+
+def recorded(folder: Path, form: str, image: bytes, **changes: Any) -> Path:
+    """Make a recording of one launch of `uses`, whose code is this."""
+    shutil.copytree(GOLDEN, folder, ignore=shutil.ignore_patterns("*14750330367451325428*"))
+    record = folder / f"{STATIC_HASH}.json"
+    content = json.loads(record.read_text())
+    launch = next(name for name in content["instances"] if name.startswith("1972"))
+    content["instances"] = {launch: {**content["instances"][launch], "BlockDims": BLOCK}}
+    names = {"KernelName": "uses", "DemangledName": "uses", "CodeForm": form, "Arch": "sm_80"}
+    code = f"RecordedCode_{STATIC_HASH}.{form}"
+    del content["Checksum"], content["ModuleHashes"]
+    record.write_text(json.dumps({**content, **names, "Modules": [code], **changes}))
+    (folder / code).write_bytes(image)
+    return folder
+
+
+BLOCK = {"x": 64, "y": 2, "z": 1}
+PTX = (IMAGES / "uses.ptx").read_bytes()
+CUBIN = (IMAGES / "uses.cubin").read_bytes()
+
+
+def explained(*words: str | Path, **environment: str) -> dict[str, Any]:
+    environment.setdefault("MNEME_NVDISASM", "/none")
+    done = mneme_here("explain", *words, "--json", **environment)
+    assert done.returncode == ExitCode.OK, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@needs_native
+def test_a_cubin_is_explained_by_what_it_uses(tmp_path: Path) -> None:
+    found = explained(recorded(tmp_path / "db", "cubin", CUBIN))
+    (one,) = found["configurations"]
+    assert (one["name"], found["target"]) == ("recorded", "sm_80")
+    assert one["code"]["ptx"] is None
+    assert one["code"]["resources"]["registers"] == one["figures"]["registers"] == 14
+    assert one["figures"] == {
+        **dict.fromkeys(("waves_per_simd", "spilled_bytes")),
+        "registers": 14,
+        "register_limit": 128,
+        "shared_bytes": 4096,
+        "local_bytes": 400,
+        "barriers": 4,
+        "constant_bytes": 64,
+        "code_bytes": 1024,
+        "occupancy": 1.0,
+    }
+    assert one["occupancy"]["limits"] == ["threads"]
+    assert (one["opcodes"], one["features"], one["passes"]) == (None, {}, [])
+    assert [one["options"] for one in found["can_be_tried"]] == ["--shared-carveout 49"]
+
+
+@needs_native
+@needs_ptxas
+def test_ptx_is_explained_by_its_text_and_what_ptxas_makes_of_it(tmp_path: Path) -> None:
+    directory = recorded(tmp_path / "db", "ptx", PTX)
+    variants = [f"--variant={one}" for one in ("few=--max-registers 16", "o0=--codegen-opt 0")]
+    found = explained(directory, "recorded", *variants, "--arch", "sm_90")
+    usual, few, o0 = found["configurations"]
+    assert usual["code"]["ptx"]["features"]["loops"] == 1
+    assert usual["accesses"]["st.local.4"] == 2
+    assert usual["code"]["ptx"]["max_registers"] == 0
+    assert few["code"]["ptx"]["max_registers"] == 16
+    assert usual["code"]["resources"]["target"] == found["target"] == "sm_90"
+    assert o0["figures"]["code_bytes"] > usual["figures"]["code_bytes"]
+    differences = found["differences"]["figures"]
+    assert differences["code_bytes"] == [one["figures"]["code_bytes"] for one in (usual, few, o0)]
+    assert found["differences"]["features"] == {}
+    options = [one["options"] for one in found["can_be_tried"]]
+    text = " ".join(mneme_here("explain", directory).stdout.split())
+    assert "PTX 8.0 for sm_80 declares at most 256 threads of a block, 2 blocks on a m" in text
+    assert "--codegen-opt 1, --codegen-opt 2, --ptxas=OPTION" in options
+    assert "--set-launch-bounds" not in options  # the PTX has some
+
+
+@needs_native
+def test_a_pipeline_of_a_launch_without_ir_is_refused(tmp_path: Path) -> None:
+    directory = recorded(tmp_path / "db", "ptx", PTX)
+    done = mneme_here("explain", directory, "uses", "default<O1>")
+    assert done.returncode == ExitCode.UNAVAILABLE
+    assert "'uses' was recorded without IR (its code is PTX), which a conf" in done.stderr
+    done = mneme_here("explain", directory, "uses", "--arch", "sm_75")
+    assert done.returncode == ExitCode.UNAVAILABLE
+    assert "it is for sm_80, and does not run on sm_75" in done.stderr
+    done = mneme_here("explain", recorded(tmp_path / "cpu", "cpu", b""))
+    assert "(its code is an image for the CPU device), which mneme explain needs" in done.stderr
+
+
+@needs_native
+@pytest.mark.parametrize("form", ["ptx", "cubin", "fatbin"])
+def test_damaged_code_is_an_error_and_no_crash(tmp_path: Path, form: str) -> None:
+    whole = {"ptx": PTX, "cubin": CUBIN, "fatbin": (IMAGES / "waits.fatbin").read_bytes()}[form]
+    for number, image in enumerate((b"", whole[:200], whole[: len(whole) // 2], b"\x7fELF")):
+        directory = recorded(tmp_path / str(number), form, image)
+        done = mneme_here("explain", directory, MNEME_ASSEMBLER="driver")
+        assert done.returncode not in (ExitCode.OK, ExitCode.INTERNAL), image
+        assert "uses" in done.stderr or "damaged" in done.stderr or "code is" in done.stderr
+        assert "Traceback" not in done.stderr
+        shown = mneme_here("show", directory, "--json")
+        assert json.loads(shown.stdout)["code"]["problem"], image
+        assert "code unread  " in mneme_here("show", directory).stdout
+
+
+@needs_native
+def test_the_text_says_what_the_code_is_and_what_can_be_tried(tmp_path: Path) -> None:
+    directory = recorded(tmp_path / "db", "cubin", CUBIN)
+    done = mneme_here("explain", directory, MNEME_NVDISASM="/none")
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    text = " ".join(done.stdout.split())
+    assert "its code is a cubin without IR: its grid, block, dynamic shared memory and" in text
+    assert "registers of a thread 14" in text
+    assert "hardware barriers of a block 4" in text
+    assert "occupancy 100 %: 16 blocks of 128 threads" in text
+    assert "Where compiling took its time" not in text
+    assert "LLVM" not in text
+    assert "no nvdisasm of a" in text
+    page = tmp_path / "why.html"
+    done = mneme_here("explain", directory, "--html", page)
+    assert "hardware barriers of a block" in page.read_text()
+    assert 'id="passes"' not in page.read_text()
+
+
+@needs_native
+def test_opcodes_are_compared_where_a_program_lists_them(tmp_path: Path) -> None:
+    program = tmp_path / "nvdisasm"
+    lines = "\n".join(f"  /*00{10 + number}0*/  FFMA R1, R2 ;" for number in range(3))
+    program.write_text(f"#!/bin/sh\necho '.text.uses:'\ncat <<E\n{lines}\nE\n")
+    program.chmod(0o755)
+    directory = recorded(tmp_path / "db", "cubin", CUBIN)
+    found = explained(directory, MNEME_NVDISASM=str(program))
+    assert found["configurations"][0]["opcodes"] == {"FFMA": 3}
+    done = mneme_here("explain", directory, MNEME_NVDISASM=str(program))
+    assert re.search(r"Instructions of the machine code.*\n  FFMA +3\n", done.stdout)
+    assert "no nvdisasm" not in done.stdout
+
+
+@needs_native
+def test_show_has_the_same_numbers(tmp_path: Path) -> None:
+    directory = recorded(tmp_path / "db", "cubin", CUBIN)
+    code = json.loads(mneme_here("show", directory, "--json").stdout)["code"]
+    assert code == explained(directory)["configurations"][0]["code"]
+    shown = mneme_here("show", directory).stdout
+    assert "machine code  for sm_80: 14 registers, 4.0 KiB static shared memory, 400" in shown
+    directory = recorded(tmp_path / "ptx", "ptx", PTX)
+    code = json.loads(mneme_here("show", directory, "--json").stdout)["code"]
+    assert code["resources"] is None  # nothing is assembled
+    assert code["ptx"]["features"]["instructions"] == 28
+    shown = mneme_here("show", directory).stdout
+    assert "PTX  version 8.0 for sm_80: 28 instructions, 1 loop, blocks of 256 threads at" in shown
+    assert json.loads(mneme_here("show", GOLDEN, "walk@1", "--json").stdout)["code"] is None
+
+
+def _build(registers: int, block: int, **figures: int) -> Any:
+    told = {"registers": registers, "shared_bytes": 0, "spilled_bytes": 0, **figures}
+    config = ExperimentConfiguration(block=dim3(block), shared_mem=0)
+    nothing = dict.fromkeys(("max_threads", "exact_threads", "min_blocks", "max_registers"), 0)
+    nothing |= dict.fromkeys(("cluster_blocks", "max_cluster_blocks"), 0)
+    ptx = PtxFacts(version="8.0", target="sm_90", features={}, accesses={}, **nothing)
+    return SimpleNamespace(
+        has_ir=False,
+        figures=told,
+        configuration=config,
+        compiled=SimpleNamespace(target="sm_90"),
+        code=CodeFacts(ptx=ptx, resources=None),
+        residency=residency("sm_90", block, registers, told["shared_bytes"]),
+    )
+
+
+def _tried(build: Any, form: str = "ptx") -> dict[str, str]:
+    return {one.options: one.reason for one in possibilities(build, form)}
+
+
+def test_a_limit_of_registers_is_tried_where_registers_limit() -> None:
+    tried = _tried(_build(72, 256))  # 3 blocks
+    assert "with 64 of them 4 blocks fit, an occupancy of 50 % in" in tried["--max-registers 64"]
+    assert not any(one.startswith("--max-registers") for one in _tried(_build(32, 256)))
+    assert not any(one.startswith("--max-registers") for one in _tried(_build(72, 256), "cubin"))
+    tried = _tried(_build(64, 256, spilled_bytes=12))
+    assert tried["--max-registers 80"].startswith("12 bytes are spilled into local memory")
+
+
+def test_other_blocks_are_tried_where_more_would_be_resident() -> None:
+    tried = _tried(_build(32, 100), "cubin")
+    assert tried["-bidx N -gidx M"].startswith("28 of 128 lanes are idle: 100 threads")
+    assert _tried(_build(32, 96), "cubin")["-bidx N -gidx M"].endswith("100 % in place of 98 %")
+    assert "-bidx N -gidx M" not in _tried(_build(32, 128), "cubin")
+    bounded = _build(40, 32)
+    bounded.code = CodeFacts(
+        ptx=None,
+        resources=Resources(
+            target="sm_90",
+            **dict.fromkeys(("registers", "shared_bytes", "local_bytes", "barriers")),
+            constant_bytes={},
+            register_limit=0,
+            max_threads=32,
+            code_bytes=0,
+        ),
+    )
+    assert "-bidx N -gidx M" not in _tried(bounded)
+
+
+def test_a_carve_out_is_tried_that_the_blocks_need() -> None:
+    assert shared_percent("sm_90", 8, 10 * 1024) == 39  # of 228 KiB, with 1 KiB for each block
+    tried = _tried(_build(32, 256, shared_bytes=10 * 1024), "cubin")
+    assert "39 % of the shared memory" in tried["--shared-carveout 39"]
+    full = _tried(_build(32, 128, shared_bytes=56 * 1024 - 1024), "cubin")
+    assert full["--shared-carveout 99"]
+    assert shared_percent("sm_35", 8, 0) is None
+
+
+def test_launch_bounds_are_tried_where_there_are_none() -> None:
+    build = _build(32, 256)
+    assert "blocks have 256 threads" in _tried(build)["--set-launch-bounds"]
+    assert "--set-launch-bounds" not in _tried(build, "cubin")
+    build.configuration.llvm = "ptx"  # of code with IR beside it
+    assert "--set-launch-bounds" in _tried(build, "")
+    build.has_ir = True
+    assert _tried(build) == {}
+
+
+def test_every_field_is_documented() -> None:
+    page = (ROOT / "docs" / "explain.md").read_text()
+    for name, text in PTX_FEATURES.items():
+        assert f"| `{name}` | {text} |" in page
+    for kind in (PtxFacts, Resources):
+        for name in kind.__dataclass_fields__:
+            assert f"`{name}`" in page
