@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -171,6 +171,24 @@ def test_who_is_gone_is_named_also_when_another_joins(recording: Path) -> None:
     executor.tell_news()
     executor.tell_news()
     assert told[2:] == ["node b: a process is gone: dead, or cut off from the network"]
+
+
+def test_late_workers_are_listed_once_there_is_news_of_them(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who waits for the list, in another thread, can tell the news then."""
+    executor = open_executor(None, recording)
+    listed: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        executor.news,
+        "add",
+        lambda *_: listed.append((len(executor.workers), len(executor.left_out))),
+    )
+    found = PoolProcesses(pool=cast("Any", None), left_out={"b": "is too slow"})
+    found.by_address["a"] = PoolProcess(host="node", pid=1, limits=device_limits("cpu"))
+    executor._add_late({"a", "b"}, found)
+    assert listed == [(0, 0)]
+    assert (len(executor.workers), len(executor.left_out)) == (1, 1)
 
 
 def test_only_tasks_that_nobody_can_take_are_stranded() -> None:

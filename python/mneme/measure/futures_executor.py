@@ -218,8 +218,8 @@ class FuturesReplayExecutor(SubmittingExecutor):
 
     def _add_late(self, alive: set[str], found: PoolProcesses) -> None:
         with self._lock:
-            self.left_out.update(found.left_out)
             self.news.add(found, self._addresses, alive)
+            self.left_out.update(found.left_out)
             if found.by_address:
                 kept = {at: one for at, one in self._addresses.items() if at in alive}
                 self._addresses = {**kept, **found.by_address}
