@@ -77,9 +77,11 @@ def mneme(*arguments: str | Path, timeout: float = 120, **environment: str) -> F
     return run_command(sys.executable, "-m", "mneme", *arguments, timeout=timeout, **environment)
 
 
-def optimize(*arguments: str | Path, trials: int = 8, **environment: str) -> Finished:
+def optimize(
+    *arguments: str | Path, trials: int = 8, launches: str = "heavy", **environment: str
+) -> Finished:
     """Run `mneme optimize <arguments>` with a certain number of trials: see optimize_by_trials.py."""
-    by_trials = (Path(__file__).with_name("optimize_by_trials.py"), str(trials))
+    by_trials = (Path(__file__).with_name("optimize_by_trials.py"), str(trials), launches)
     budget = ("--budget", "100s")
     return run_command(sys.executable, *by_trials, *budget, *arguments, timeout=300, **environment)
 
