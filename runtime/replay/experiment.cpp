@@ -269,22 +269,27 @@ bool Experiment::dependsOnOrder(const Verdict& verdict) const {
          });
 }
 
-/// Says what would accept what differs, and why it does.
+/// Says what would accept all that differs, if anything does, and why it differs.
 void Experiment::explain(const Verdict& verdict, bool isVarying) {
   BuildLicence licence = licenceOf(bench_.record.optionsJson);
   licence.isLinked = bench_.record.modules.size() > 1;
   const bool isWrong = result_.resultClass == ResultClass::Wrong;
   const bool isFew = result_.resultClass == ResultClass::FewUlp;
   result_.isRounding = isWrong && mayBeRounding(licence, result_);
+  bool isAcceptable = true;
   for (const Finding& finding : verdict.findings) {
+    if (finding.report.isAccepted)
+      continue;
     std::string rule;
-    if (isFew && !finding.report.isAccepted)
+    if (isFew)
       rule = verifier_->suggestUlp(finding);
     else if (result_.isRounding || result_.resultClass == ResultClass::Nondeterministic)
       rule = verifier_->suggest(finding);
-    if (!rule.empty())
-      result_.suggestion += (result_.suggestion.empty() ? "" : " ") + rule;
+    isAcceptable = isAcceptable && !rule.empty();
+    result_.suggestion += (result_.suggestion.empty() ? "" : " ") + rule;
   }
+  if (!isAcceptable)
+    result_.suggestion.clear();
   result_.note =
       isWrong ? explainWrong(licence, result_, configuration_.passes, configuration_.codegenOpt)
               : noteOn(verdict, isVarying);

@@ -127,7 +127,7 @@ struct Result {
   double maxRelative = 0.0;
   double maxAbsolute = 0.0;
   /// Tolerances to try if the result is nondeterministic or isRounding; those that accept it if it
-  /// is FewUlp.
+  /// is FewUlp. Empty if something differs that takes none, as integers.
   std::string suggestion;
   /// Whether a wrong result differs by no more than rounding, in code whose build allows pipelines
   /// to round differently.

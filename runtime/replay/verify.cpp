@@ -340,7 +340,7 @@ std::string Verifier::ruleFor(const Finding& finding) const {
 }
 
 std::string Verifier::suggest(const Finding& finding) const {
-  if (finding.site == kNone || finding.report.isAccepted || !isFloating(finding.type))
+  if (finding.site == kNone || !isFloating(finding.type))
     return "";
   ToleranceRule rule{.region = ruleFor(finding), .type = finding.type};
   rule.kind = device::ThresholdKind::Relative;

@@ -235,6 +235,34 @@ TEST_CASE("what differs from launch to launch is nondeterministic and suggests a
   CHECK(tolerant.mismatches.empty());
 }
 
+TEST_CASE("no tolerance is suggested where something differs, too, that takes none") {
+  const std::string ir = kHead + R"(
+declare i64 @llvm.nvvm.read.ptx.sreg.clock64()
+define ptx_kernel void @time(ptr %noise, ptr %ticks) {
+  %time = call i64 @llvm.nvvm.read.ptx.sreg.clock64()
+  %low = and i64 %time, 1023
+  %part = uitofp i64 %low to float
+  %near = fadd float %part, 1048576.0
+  store float %near, ptr %noise, align 4
+  %word = trunc i64 %time to i32
+  store i32 %word, ptr %ticks, align 4
+  ret void
+}
+)";
+  RecordingPlan plan{.kernel = "time", .ir = ir};
+  plan.addRegion(kScaleIn, bytesOfOne(0.0f), bytesOfOne(1048576.0f));
+  plan.addRegion(kScaleOut, bytesOfOne(1u), bytesOfOne(2u));
+  plan.addPointer("noise", kScaleIn);
+  plan.addPointer("ticks", kScaleOut);
+  plan.block = plan.grid = {1, 1, 1};
+  const replay::Result result = replayOnce(plan);
+  CHECK(result.resultClass == ResultClass::Nondeterministic);
+  CHECK(result.suggestion.empty());
+  CHECK_FALSE(contains(result.note, "--tolerance"));
+  const replay::Result floating = replayOnce(plan, edited(ir, "store i32 %word", "store i32 2"));
+  CHECK(contains(floating.suggestion, "noise=f32:rel:"));
+}
+
 TEST_CASE("sums by floating-point atomics are verified within a tolerance only") {
   const uint32_t count = 1 << 16;
   std::vector<float> in(count);
