@@ -126,14 +126,19 @@ def test_intensity_is_told_where_both_sides_are_counted() -> None:
 
 def test_loops_that_differ_come_first_and_a_lost_one_is_told() -> None:
     same = {**LOOP, "line": 9}
-    ones = [SimpleNamespace(loops=[same, LOOP, LOOP]), SimpleNamespace(loops=[same])]
+    ones = [
+        SimpleNamespace(loops=[same, LOOP, LOOP], has_ir=True),
+        SimpleNamespace(loops=[same], has_ir=True),
+        SimpleNamespace(loops=[], has_ir=False),
+    ]
     first, second = loops_by_place(ones)  # type: ignore[arg-type]
     assert (first.place[1], second.place[1]) == (5, 9)
     assert first.texts[0].startswith(
         "2 loops, each rounds not known, 9 instructions, 1 load, 1 store"
     )
     assert first.texts[1] == "no loop: gone, unrolled, or merged with another"
-    assert not second.differs
+    assert first.texts[2] == "not known without IR"
+    assert second.texts[0] == second.texts[1]
 
 
 def test_the_resource_that_limits_occupancy_is_named() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -182,6 +183,47 @@ def test_show_has_the_same_numbers(tmp_path: Path) -> None:
     shown = mneme_here("show", directory).stdout
     assert "PTX  version 8.0 for sm_80: 28 instructions, 1 loop, blocks of 256 threads at" in shown
     assert json.loads(mneme_here("show", GOLDEN, "walk@1", "--json").stdout)["code"] is None
+
+
+@needs_native
+@needs_ptxas
+@pytest.mark.compile
+def test_ir_is_compared_with_what_the_programs_compiler_made_of_it(tmp_path: Path) -> None:
+    directory = tmp_path / "db"
+    shutil.copytree(GOLDEN, directory, ignore=shutil.ignore_patterns("*14750330367451325428*"))
+    record = directory / f"{STATIC_HASH}.json"
+    content = json.loads(record.read_text())
+    del content["Checksum"]
+    ptx = directory / f"RecordedCode_{STATIC_HASH}.ptx"
+    ptx.write_bytes(PTX.replace(b"uses(", b"_Z4walki("))
+    cubin = ptx.with_suffix(".cubin")
+    subprocess.run([PTXAS, "-arch=sm_90", ptx, "-o", cubin], check=True, timeout=60)
+    images = [
+        {"Form": one.suffix[1:], "File": one.name, "Hash": _hash(one)} for one in (cubin, ptx)
+    ]
+    record.write_text(json.dumps({**content, "Images": images}))
+    own = [f"--variant={one}=--llvm {form}" for one, form in (("own", "recorded"), ("of", "ptx"))]
+    line = (directory, "walk@1", "default<O3>", *own, "--arch", "sm_90")
+    with_ir, image, text = explained(*line)["configurations"]
+    assert with_ir["features"]["instructions"] > 0
+    assert with_ir["code"]["ptx"]["features"]["instructions"] > 0
+    assert (image["code"]["ptx"], image["accesses"], text["features"]) == (None, {}, {})
+    assert image["figures"]["registers"] == text["figures"]["registers"]
+    assert text["code"]["ptx"]["features"]["instructions"] == 28
+    shown = mneme_here("explain", *line).stdout
+    assert re.search(r"  instructions of PTX +\d+ +- +28\n", shown)
+    assert re.search(r"  store: local memory, 4 bytes +0 +- +2\n", shown)
+    assert "    B  not known without IR\n" in shown
+    assert "\n  A\n  B\n  C  PTX 8.0" not in shown
+    code = json.loads(mneme_here("show", directory, "walk@1", "--json").stdout)["code"]
+    assert code["resources"] == image["code"]["resources"]
+    assert code["ptx"] == text["code"]["ptx"]
+
+
+def _hash(path: Path) -> str:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    return str(_native.content_hash(path.read_bytes()))
 
 
 def _build(registers: int, block: int, **figures: int) -> Any:

@@ -121,12 +121,13 @@ class _Text:
         self._sentences([limits_text(one, self.why.target) for one in self.why.builds])
 
     def _sentences(self, texts: Sequence[str]) -> None:
-        """One of each configuration, or one of all."""
-        if len(set(texts)) == 1:
+        """One of each configuration that has one, or one of all."""
+        if len(set(texts)) == 1 and texts[0]:
             _paragraph(texts[0], "  ", "     ")
             return
         for letter, text in zip(self.letters, texts, strict=True):
-            _paragraph(text, f"  {letter}  ", "     ")
+            if text:
+                _paragraph(text, f"  {letter}  ", "     ")
 
     def standings(self) -> None:
         """What the device did, where that was measured."""

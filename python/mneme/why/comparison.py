@@ -34,7 +34,7 @@ __all__ = ["FIGURES", "PassRow", "RemarkRow", "Row", "Why", "explain_builds"]
 
 FIGURES = {
     "registers": "registers of a thread",
-    "register_limit": "most registers it was to take",
+    "register_limit": "limit of registers, as assembled",
     "spilled_bytes": "spilled bytes",
     "local_bytes": "local memory of a thread",
     "shared_bytes": "shared memory of fixed size",
@@ -210,8 +210,18 @@ class Why:
 
     @property
     def accesses(self) -> list[Row]:
-        """The memory operations of the assembly, where it is known how it is written."""
-        return self._counted([one.accesses for one in self.builds], label_of)
+        """The memory operations of PTX; None where a configuration has no PTX."""
+        rows = self._counted([one.accesses for one in self.builds], label_of)
+        return [
+            replace(
+                row,
+                values=[
+                    value if build.code.ptx else None
+                    for value, build in zip(row.values, self.builds, strict=True)
+                ],
+            )
+            for row in rows
+        ]
 
     @property
     def statistics(self) -> list[Row] | None:

@@ -28,8 +28,8 @@ class LoopGroup:
     place: tuple[str, int, str]
     """File, line and function; "" and 0: not known."""
 
-    loops: Sequence[Sequence[Mapping[str, Any]]]
-    """Those of each build."""
+    loops: Sequence[Sequence[Mapping[str, Any]] | None]
+    """Those of each build; None: it was made without IR."""
 
     @property
     def texts(self) -> list[str]:
@@ -49,21 +49,28 @@ def place_of(told: Mapping[str, Any]) -> tuple[str, int, str]:
 
 def loops_by_place(builds: Sequence[Build]) -> list[LoopGroup]:
     """Return the loops at each place: those that differ first, then the innermost."""
-    found: dict[tuple[str, int, str], list[list[Mapping[str, Any]]]] = {}
-    for number, one in enumerate(builds):
-        for loop in one.loops:
-            place = place_of(loop)
-            found.setdefault(place, [[] for _ in builds])[number].append(loop)
-    groups = [LoopGroup(place=place, loops=loops) for place, loops in found.items()]
+    places = dict.fromkeys(place_of(loop) for one in builds for loop in one.loops)
+    groups = [
+        LoopGroup(
+            place=place,
+            loops=[
+                [loop for loop in one.loops if place_of(loop) == place] if one.has_ir else None
+                for one in builds
+            ],
+        )
+        for place in places
+    ]
     return sorted(groups, key=lambda one: (not one.differs, -_depth(one), one.place))
 
 
 def _depth(group: LoopGroup) -> int:
-    return max(int(loop["depth"]) for loops in group.loops for loop in loops)
+    return max(int(loop["depth"]) for loops in group.loops for loop in loops or ())
 
 
-def _joined(loops: Sequence[Mapping[str, Any]]) -> str:
+def _joined(loops: Sequence[Mapping[str, Any]] | None) -> str:
     """Return a sentence for each different loop: "2 loops: ..."."""
+    if loops is None:
+        return "not known without IR"
     if not loops:
         return "no loop: gone, unrolled, or merged with another"
     counts = Counter(_text(one) for one in loops)
