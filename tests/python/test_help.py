@@ -73,3 +73,9 @@ def test_groups_have_options_that_exist() -> None:
 def test_help_may_be_cut_short() -> None:
     assert shown("tune", "--he") == shown("tune", "--help")
     assert shown("tune", "--help-a") == shown("tune", "--help-all")
+
+
+def test_what_verbs_do_is_told_in_whole_sentences() -> None:
+    text = shown("--help")
+    assert "..." not in text.replace("[ARGS]...", "")
+    assert all(verb in text for verb in VERBS)

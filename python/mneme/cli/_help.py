@@ -15,6 +15,8 @@ __all__ = ["GroupedCommand", "GroupedVerbs"]
 _ARGUMENTS = "Arguments"
 _OTHERS = "Options"
 _ALL = "--help-all"
+# Characters: more than any first sentence has, so that none is cut.
+_WHOLE_SENTENCE = 500
 
 
 class GroupedCommand(TyperCommand):
@@ -116,7 +118,7 @@ class GroupedVerbs(TyperGroup):
             command = self.get_command(ctx, name)
             if command is not None and not command.hidden:
                 group = getattr(command, "rich_help_panel", None) or "Commands"
-                help_text = command.get_short_help_str(formatter.width - 6 - width)
+                help_text = command.get_short_help_str(_WHOLE_SENTENCE)
                 groups.setdefault(group, []).append((name.ljust(width), help_text))
         for group, records in groups.items():
             with formatter.section(group):
