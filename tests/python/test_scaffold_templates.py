@@ -165,6 +165,7 @@ def test_ci_job_passes_where_nothing_changed(provider: str, record: Path, tmp_pa
     assert words[0] == "python"
     done = run(sys.executable, *words[1:], cwd=out)
     assert done.returncode == 0, done.stdout
+    assert done.stdout.startswith("vectorAdd(float const*, float const*, float*, float, int): ")
     (report,) = found["kept"]
     assert json.loads((out / report).read_text())["now"]["verified"]
 
