@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from demo_tuned import DemoError, tune_examples
+from demo_tuned import WIDTH, DemoError, table_for, tune_examples
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from mneme.measure.replay_executor import BaseExecutor
 from mneme.recording.recorded_execution import RecordedExecution
@@ -46,9 +45,6 @@ PIPELINES = (
     "default<Os>",
     "default<Oz>",
 )
-
-# Columns that the tables need.
-WIDTH = 132
 
 
 @dataclass
@@ -115,18 +111,20 @@ def replay_instance(
 
 def show(rows: list[ReplayRow], console: Console) -> None:
     """Print the closing table."""
-    table = Table(title="Replays on the CPU device: fastest launch in µs per pass pipeline")
+    table = table_for(console, "Replays on the CPU device: fastest launch in µs per pass pipeline")
+    is_wide = console.width >= WIDTH
     table.add_column("example")
     table.add_column("kernel", style="bold")
-    table.add_column("grid / block")
-    table.add_column("snapshot", justify="right")
+    if is_wide:
+        table.add_column("grid / block")
+        table.add_column("snapshot", justify="right")
     for pipeline in PIPELINES:
         table.add_column(pipeline.removeprefix("default<").removesuffix(">"), justify="right")
-    table.add_column("verified")
+    table.add_column("verified" if is_wide else "right")
     for row in rows:
         verdict = "[green]yes[/]" if row.is_verified else "[red]NO[/]"
-        size = f"{row.snapshot_bytes / 1024:.0f} KiB"
-        table.add_row(row.example, row.kernel, row.dims, size, *row.cells, verdict)
+        facts = (row.dims, f"{row.snapshot_bytes / 1024:.0f} KiB") if is_wide else ()
+        table.add_row(row.example, row.kernel, *facts, *row.cells, verdict)
     console.print(table)
     console.print(
         "= bit for bit as recorded, ~ within the tolerance the program asked for", style="dim"
@@ -152,7 +150,8 @@ def main() -> int:
         "--picture", type=Path, metavar="FILE", help="also write what ends the run as an SVG"
     )
     options = parser.parse_args()
-    console = Console(width=max(Console().width, WIDTH), record=options.picture is not None)
+    is_seen = Console().is_terminal
+    console = Console(width=None if is_seen else WIDTH, record=options.picture is not None)
 
     names = EXAMPLES[:2] if options.quick else EXAMPLES
     shutil.rmtree(options.output, ignore_errors=True)

@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 TRIALS = 60
 REPEATS = 3
+# Columns that whole tables need.
+WIDTH = 132
 # Pairs of runs, as built and as tuned: of so many, two may be disturbed to either side.
 PAIRS = 12
 
@@ -179,9 +182,18 @@ def tune_and_run(program: Path, arguments: tuple[str, ...], folder: Path) -> Tun
     )
 
 
+def table_for(console: Console, title: str) -> Table:
+    """Start a table, without lines between its columns where the terminal is narrow."""
+    if console.width >= WIDTH:
+        return Table(title=title)
+    return Table(
+        title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False
+    )
+
+
 def show(programs: list[TunedProgram], console: Console) -> None:
     """Print the closing table."""
-    table = Table(title="Tuned kernels in production runs on the CPU device")
+    table = table_for(console, "Tuned kernels in production runs on the CPU device")
     for heading in ("example", "kernel"):
         table.add_column(heading)
     for heading in ("as built µs", "tuned µs", "plain ms", "first ms", "cached ms"):

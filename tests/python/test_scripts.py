@@ -83,6 +83,20 @@ def test_the_demo_tells_the_gain_of_each_program_in_one_sentence(
     )
 
 
+def test_the_tables_of_the_demo_fit_a_terminal_of_80_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    demo = runpy.run_path(str(SCRIPTS / "demo.py"))
+    times = ["2647 =", "2679 =", "583 =", "601 =", "590 =", "1318 ="]
+    row = demo["ReplayRow"]("linked_list", "axpby<double>", "4096 / 256", 839680, times, True)
+    console = Console(width=80, file=io.StringIO(), record=True)
+    demo["show"]([row], console)
+    text = console.export_text()
+    assert all(len(line.rstrip()) <= 80 for line in text.splitlines())
+    assert {"linked_list", "axpby<double>", "2647", "1318", "yes"} <= set(text.split())
+
+
 def test_the_picture_in_the_readme_shows_what_the_demo_prints(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
