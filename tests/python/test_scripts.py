@@ -53,9 +53,10 @@ def test_the_demo_ends_with_the_line_that_gives_a_shell_its_commands(
     tool = tmp_path / "my build" / "bin" / "mneme-cxx"
     tool.touch(mode=0o755)
     line = runpy.run_path(str(SCRIPTS / "demo.py"))["what_next"](tool.parents[1]).splitlines()[-1]
-    command = ["bash", "-c", f"{line}; command -v mneme-cxx python"]
+    python = Path(sys.executable)
+    command = ["bash", "-c", f"{line}; command -v mneme-cxx {python.name}"]
     found = subprocess.check_output(command, text=True).splitlines()
-    assert found == [str(tool), str(Path(sys.executable).parent / "python")]
+    assert found == [str(tool), str(python)]
 
 
 def test_the_demo_tells_the_gain_of_each_program_in_one_sentence(
