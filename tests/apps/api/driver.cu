@@ -179,6 +179,18 @@ void checkPlanes() {
   expect(cuMemFree(memory));
 }
 
+void checkStreamAttributes(CUstream stream) {
+  CUstream other = nullptr;
+  CUstreamAttrValue policy{}, held{};
+  policy.syncPolicy = CU_SYNC_POLICY_YIELD;
+  expect(cuStreamCreate(&other, CU_STREAM_DEFAULT));
+  expect(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &policy));
+  expect(cuStreamCopyAttributes(other, stream));
+  expect(cuStreamGetAttribute(other, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &held));
+  check(held.syncPolicy == CU_SYNC_POLICY_YIELD, "attributes of a stream");
+  expect(cuStreamDestroy(other));
+}
+
 void checkStreams() {
   CUstream stream = nullptr;
   CUevent start = nullptr, stop = nullptr;
@@ -199,6 +211,7 @@ void checkStreams() {
   expect(cuLaunchHostFunc(stream, [](void* user) { ++*static_cast<int*>(user); }, &calls));
   expect(cuStreamSynchronize(stream));
   expect(cuStreamQuery(stream));
+  checkStreamAttributes(stream);
   expect(cuEventQuery(stop));
   expect(cuEventElapsedTime(&milliseconds, start, stop));
   check(answer == 21 && calls == 1 && milliseconds >= 0, "work in the order of a stream");

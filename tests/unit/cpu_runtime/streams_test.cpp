@@ -25,6 +25,40 @@ TEST_CASE("streams keep flags and priority until destroyed") {
   cudaGetLastError();
 }
 
+TEST_CASE("streams keep their attributes, and give them to others") {
+  cudaStream_t stream = nullptr, other = nullptr;
+  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+  REQUIRE(cudaStreamCreate(&other) == cudaSuccess);
+  cudaStreamAttrValue value{};
+  const auto get = [&](cudaStream_t from, cudaStreamAttrID id) {
+    value = {};
+    return cudaStreamGetAttribute(from, id, &value);
+  };
+  CHECK(get(stream, cudaStreamAttributeSynchronizationPolicy) == cudaSuccess);
+  CHECK(value.syncPolicy == cudaSyncPolicyAuto);
+  CHECK(get(nullptr, cudaStreamAttributeMemSyncDomainMap) == cudaSuccess);
+  CHECK(value.memSyncDomainMap.remote == 1);
+  value.syncPolicy = cudaSyncPolicyYield;
+  CHECK(cudaStreamSetAttribute(stream, cudaStreamAttributeSynchronizationPolicy, &value) ==
+        cudaSuccess);
+  value.priority = -2;
+  CHECK(cudaStreamSetAttribute(stream, cudaStreamAttributePriority, &value) == cudaSuccess);
+  CHECK(get(other, cudaStreamAttributeSynchronizationPolicy) == cudaSuccess);
+  CHECK(value.syncPolicy == cudaSyncPolicyAuto);
+  CHECK(cudaStreamCopyAttributes(other, stream) == cudaSuccess);
+  CHECK(get(other, cudaStreamAttributeSynchronizationPolicy) == cudaSuccess);
+  CHECK(value.syncPolicy == cudaSyncPolicyYield);
+  CHECK(get(other, cudaStreamAttributePriority) == cudaSuccess);
+  CHECK(value.priority == -2);
+  CHECK(get(stream, cudaLaunchAttributeCooperative) == cudaErrorInvalidValue); // of launches alone
+  CHECK(cudaStreamGetAttribute(stream, cudaStreamAttributePriority, nullptr) ==
+        cudaErrorInvalidValue);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+  CHECK(get(stream, cudaStreamAttributePriority) == cudaErrorInvalidResourceHandle);
+  cudaStreamDestroy(other);
+  cudaGetLastError();
+}
+
 TEST_CASE("events measure real time") {
   cudaEvent_t start = nullptr, stop = nullptr, untimed = nullptr;
   REQUIRE(cudaEventCreate(&start) == cudaSuccess);

@@ -3,8 +3,13 @@
 #include "runtime/emulator/runtimes/core/stream.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
 
 #include "runtime/emulator/runtimes/core/event.h"
 #include "runtime/emulator/runtimes/core/exported.h"
@@ -20,10 +25,22 @@ constexpr int kLeastPriority = 0;
 constexpr int kGreatestPriority = -5;
 constexpr unsigned kExternal = 1; // in a capture: a node, and no dependency
 
+/// CUDA's and HIP's unions have this size, and their attributes the same numbers.
+using AttributeValue = std::array<std::byte, 64>;
+constexpr int kPriorityAttribute = 8;
+
+/// Those of a new stream: policies of access and synchronisation (1: automatic), domains of
+/// memory (the remote one is its own) and the domain of its launches. Nothing here obeys them.
+std::map<int, AttributeValue> newAttributes() {
+  return {{1, {}}, {3, {std::byte{1}}}, {9, {std::byte{0}, std::byte{1}}}, {10, {}}};
+}
+
 struct Stream {
   unsigned flags = 0; ///< 1: does not wait for the default stream
-  int priority = 0;
+  std::atomic<int> priority = 0;
   unsigned long long id = 0;
+  std::mutex mutex; ///< of `attributes`
+  std::map<int, AttributeValue> attributes = newAttributes();
 };
 
 HandleTable<Stream>& streams() {
@@ -39,13 +56,15 @@ std::shared_ptr<Stream> find(void* handle) {
   return isDefault(handle) ? *defaultStream : streams().find(handle);
 }
 
+int validPriority(int wanted) { return std::clamp(wanted, kGreatestPriority, kLeastPriority); }
+
 Status create(void** stream, unsigned flags, int priority) {
   if (!stream || flags > 1)
     return Status::InvalidValue;
   static std::atomic<unsigned long long> nextId{3};
   auto object = std::make_shared<Stream>();
   object->flags = flags;
-  object->priority = std::max(kGreatestPriority, std::min(kLeastPriority, priority));
+  object->priority = validPriority(priority);
   object->id = nextId++;
   *stream = streams().add(std::move(object));
   return Status::Success;
@@ -62,6 +81,28 @@ template <typename Value, typename Read> Status query(void* stream, Value* out, 
   if (!out)
     return Status::InvalidValue;
   *out = read(*object);
+  return Status::Success;
+}
+
+/// Reads or writes an attribute of a stream: `use` gets its value, and may change it.
+template <typename Use> Status onAttribute(void* stream, int attribute, Use&& use) {
+  const auto object = find(stream);
+  if (!object)
+    return Status::InvalidResourceHandle;
+  const std::scoped_lock lock(object->mutex);
+  if (attribute == kPriorityAttribute) {
+    AttributeValue value{};
+    int priority = object->priority;
+    std::memcpy(value.data(), &priority, sizeof(priority));
+    use(value);
+    std::memcpy(&priority, value.data(), sizeof(priority));
+    object->priority = validPriority(priority);
+    return Status::Success;
+  }
+  const auto found = object->attributes.find(attribute);
+  if (found == object->attributes.end())
+    return Status::InvalidValue;
+  use(found->second);
   return Status::Success;
 }
 
@@ -145,7 +186,8 @@ MNEME_RUNTIME_API Status gpuStreamGetFlags(void* stream, unsigned* flags) {
 }
 
 MNEME_RUNTIME_API Status gpuStreamGetPriority(void* stream, int* priority) {
-  return api([&] { return query(stream, priority, [](const Stream& s) { return s.priority; }); });
+  return api(
+      [&] { return query(stream, priority, [](const Stream& s) { return s.priority.load(); }); });
 }
 
 MNEME_RUNTIME_API Status gpuStreamGetId(void* stream, unsigned long long* id) {
@@ -165,13 +207,32 @@ MNEME_RUNTIME_API Status gpuStreamAttachMemAsync(void* stream, void*, size_t, un
 
 MNEME_RUNTIME_API Status gpuStreamCopyAttributes(void* destination, void* source) {
   return api([&] {
-    const Status status = checkStream(destination);
-    return status == Status::Success ? checkStream(source) : status;
+    const auto from = find(source), to = find(destination);
+    if (!from || !to)
+      return Status::InvalidResourceHandle;
+    if (from == to)
+      return Status::Success;
+    const std::scoped_lock lock(from->mutex, to->mutex);
+    to->attributes = from->attributes;
+    to->priority = from->priority.load();
+    return Status::Success;
   });
 }
 
-MNEME_RUNTIME_API Status gpuStreamSetAttribute(void* stream, int, const void*) {
-  return api([&] { return checkStream(stream); });
+MNEME_RUNTIME_API Status gpuStreamGetAttribute(void* stream, int attribute, void* value) {
+  return api([&] {
+    const auto read = [&](const AttributeValue& held) {
+      std::memcpy(value, held.data(), held.size());
+    };
+    return value ? onAttribute(stream, attribute, read) : Status::InvalidValue;
+  });
+}
+
+MNEME_RUNTIME_API Status gpuStreamSetAttribute(void* stream, int attribute, const void* value) {
+  return api([&] {
+    const auto write = [&](AttributeValue& held) { std::memcpy(held.data(), value, held.size()); };
+    return value ? onAttribute(stream, attribute, write) : Status::InvalidValue;
+  });
 }
 
 MNEME_RUNTIME_API Status gpuDeviceGetStreamPriorityRange(int* least, int* greatest) {

@@ -34,6 +34,18 @@ MNEME_RUNTIME_API int cuStreamGetPriority(void* stream, int* priority) {
   return forward<"cudaStreamGetPriority">(stream, priority);
 }
 
+MNEME_RUNTIME_API int cuStreamGetAttribute(void* stream, int attribute, void* value) {
+  return forward<"cudaStreamGetAttribute">(stream, attribute, value);
+}
+
+MNEME_RUNTIME_API int cuStreamSetAttribute(void* stream, int attribute, const void* value) {
+  return forward<"cudaStreamSetAttribute">(stream, attribute, value);
+}
+
+MNEME_RUNTIME_API int cuStreamCopyAttributes(void* destination, void* source) {
+  return forward<"cudaStreamCopyAttributes">(destination, source);
+}
+
 MNEME_RUNTIME_API int cuStreamGetId(void* stream, unsigned long long* id) {
   return forward<"cudaStreamGetId">(stream, id);
 }
