@@ -371,7 +371,8 @@ class OptimizeSession:
 
         self.result.seconds = time.monotonic() - self._began
         self.result.kernels.sort(key=lambda one: -one.share)
-        self.result.verdict = self.result.verdict or verdict(self.result)
+        if not self.result.verdict:
+            self.result.verdict = verdict(self.result, again=self.options.again())
         if sentence := self._how_to_accept():
             self.result.notes.append(sentence)
         # Making the page takes a while.

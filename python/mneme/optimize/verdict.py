@@ -11,14 +11,21 @@ if TYPE_CHECKING:
 __all__ = ["verdict"]
 
 
-def verdict(result: OptimizeResult) -> str:
-    """Return the sentence; it names no gain that runs of the program did not show."""
+def verdict(result: OptimizeResult, *, again: str = "") -> str:
+    """Return the sentence; it names no gain that runs of the program did not show.
+
+    Args:
+        result: What was found.
+        again: The command that goes on with it.
+    """
     kept = [one for one in result.kernels if one.is_kept]
     if result.status == "interrupted":
         if kept and result.application is None:
             count = "1 kernel" if len(kept) == 1 else f"{len(kept)} kernels"
-            return f"interrupted: {count} tuned, not measured in the program yet; --resume goes on"
-        return "interrupted before anything was proved; --resume goes on"
+            return (
+                f"interrupted: {count} tuned, not measured in the program yet; go on with: {again}"
+            )
+        return f"interrupted before anything was proved; go on with: {again}"
     if not kept:
         return _nothing(result)
     gain = result.application
