@@ -25,9 +25,10 @@ constexpr uint64_t kMostKept = 1040;
 constexpr uint64_t kArenaBytes = 64 << 20;
 constexpr uint64_t kPageBytes = 4096;
 constexpr size_t kMostAtOnce = 512;
-/// Other threads allocate meanwhile, and one of them may have to wait for a core.
-constexpr int kTries = 3, kPatientTries = 40;
+constexpr int kTries = 3; ///< other threads allocate meanwhile
 constexpr std::chrono::microseconds kBetweenTries{500};
+/// A heap that was lost so often, one time after the other, is not waited for any more.
+constexpr int kMostLost = 2;
 /// The tables of an arena stand before its first chunk; their size is the release's.
 constexpr uint64_t kLeastTables = 2048, kMostTables = 4096;
 
@@ -102,10 +103,12 @@ uint64_t markOf(size_t sizeBytes) {
   return probe && readValue(address + sizeof word, word) ? word : 0;
 }
 
-/// Calls until something is found, for longer where it is sure to be there.
-template <typename Look> auto tried(bool isThere, const Look& look) {
+/// Looks a few times, and goes on for so long if nothing is found.
+template <typename Look> auto tried(std::chrono::microseconds patience, const Look& look) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + patience;
   auto found = look();
-  for (int tries = 1; !found && tries < (isThere ? kPatientTries : kTries); ++tries) {
+  for (int tries = 1; !found && (tries < kTries || Clock::now() < end); ++tries) {
     if (tries >= kTries)
       std::this_thread::sleep_for(kBetweenTries);
     found = look();
@@ -133,8 +136,9 @@ std::vector<uint64_t> nextPages(TouchedPages& touched, uint64_t& at, uint64_t en
 
 } // namespace
 
-MallocBlocks::MallocBlocks(uint64_t mostChunks, uint64_t mostPages)
-    : mostChunks_(mostChunks), mostPages_(mostPages) {
+MallocBlocks::MallocBlocks(uint64_t mostChunks, uint64_t mostPages,
+                           std::chrono::microseconds patience)
+    : mostChunks_(mostChunks), mostPages_(mostPages), patience_(patience) {
   learnMark();
 }
 
@@ -196,11 +200,17 @@ std::optional<AddressRange> MallocBlocks::find(const std::optional<Chunks>& chun
 std::optional<AddressRange> MallocBlocks::inHeap(const Mapping& heap, uint64_t address) {
   const auto [known, isNew] = heaps_.try_emplace(heap.begin);
   if (isNew) {
-    known->second = tried(wasHeapKnown_, [&] {
+    const bool isAwaited = heap.begin == knownHeap_ && timesLost_ < kMostLost;
+    known->second = tried(isAwaited ? patience_ : patience_.zero(), [&] {
       return walk(heap.begin, heap.end, [] { return reinterpret_cast<uint64_t>(sbrk(0)); });
     });
-    isHeapLost_ = wasHeapKnown_ && !known->second;
-    wasHeapKnown_ |= known->second.has_value();
+    if (known->second) {
+      knownHeap_ = heap.begin;
+      timesLost_ = 0;
+    } else if (heap.begin == knownHeap_) {
+      isHeapLost_ = true;
+      ++timesLost_;
+    }
   }
   return find(known->second, address);
 }
@@ -227,7 +237,7 @@ std::optional<MallocBlocks::Chunks> MallocBlocks::walkArena(const Mapping& mappi
 std::optional<AddressRange> MallocBlocks::inArena(const Mapping& mapping, uint64_t address) {
   const auto [known, isNew] = arenas_.try_emplace(mapping.begin);
   if (isNew)
-    known->second = tried(false, [&] { return walkArena(mapping); });
+    known->second = tried(patience_.zero(), [&] { return walkArena(mapping); });
   return find(known->second, address);
 }
 

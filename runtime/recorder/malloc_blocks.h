@@ -2,6 +2,7 @@
 // Asks malloc nothing, and takes none of its locks.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,8 +32,13 @@ public:
   /// So many touched pages of anonymous memory are looked at for blocks, in each mapping.
   static constexpr uint64_t kMostPages = 256 << 10;
 
+  /// A heap that was known is waited for while another thread changes it: the thread may wait for a
+  /// core in the middle of that.
+  static constexpr std::chrono::milliseconds kPatience{20};
+
   /// Asks malloc how it marks small blocks that a thread keeps for its next calls.
-  explicit MallocBlocks(uint64_t mostChunks = kMostChunks, uint64_t mostPages = kMostPages);
+  explicit MallocBlocks(uint64_t mostChunks = kMostChunks, uint64_t mostPages = kMostPages,
+                        std::chrono::microseconds patience = kPatience);
 
   /// Begins anew, with what is mapped now. What is known of anonymous memory stays known while the
   /// mapping is the same and has the same blocks.
@@ -43,8 +49,7 @@ public:
   /// A block in the heap that the process extends (brk); nothing where it is free, or the heap is
   /// not glibc's.
   std::optional<AddressRange> inHeap(const Mapping& heap, uint64_t address);
-  /// Whether that heap was glibc's before, but its blocks could not be told apart since look():
-  /// other threads allocated in it all the time.
+  /// Whether that heap was glibc's before, but its blocks could not be told apart since look().
   bool isHeapLost() const noexcept { return isHeapLost_; }
   /// A block in a heap of another thread than the first: those are at multiples of 64 MiB.
   std::optional<AddressRange> inArena(const Mapping& mapping, uint64_t address);
@@ -71,10 +76,13 @@ private:
 
   uint64_t mark_ = 0; ///< of such small blocks, in their second word; 0: unknown
   std::map<uint64_t, std::optional<Chunks>> heaps_; ///< by the begin of the mapping
-  bool wasHeapKnown_ = false, isHeapLost_ = false;
+  uint64_t knownHeap_ = 0;                          ///< the begin of one that was glibc's
+  int timesLost_ = 0;                               ///< since it was known
+  bool isHeapLost_ = false;
   std::map<uint64_t, std::optional<Chunks>> arenas_;
   std::map<uint64_t, Anonymous> anonymous_;
   uint64_t mostChunks_, mostPages_;
+  std::chrono::microseconds patience_;
   uint64_t pagesRead_ = 0;
 };
 

@@ -33,8 +33,8 @@ public:
   void look();
   /// Why the system lets no memory be read, so that none is found: an error number, or 0.
   int refusal() const noexcept { return refusal_; }
-  /// Whether blocks of malloc are there that find() does not know, since other threads allocated
-  /// all the time while look() looked for them.
+  /// Whether blocks of malloc are there that find() does not know, since look() could not tell them
+  /// apart.
   bool missesBlocks() const noexcept { return blocks_.isHeapLost(); }
   /// Where find() may find memory that can be written, in few and wide ranges.
   std::vector<AddressRange> ranges() const;

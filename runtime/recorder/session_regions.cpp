@@ -150,9 +150,10 @@ Reach::OnDemand Session::pageableFor(const KernelInfo& info, DeviceAccess& acces
     return {};
   }
   if (pageable->missesBlocks())
-    note("kernel '" + info.blob->shownName() +
-         "' may use memory of malloc that is not recorded, since other threads allocated all the "
-         "time while the recorder looked for it: a replay may fail");
+    note(
+        "kernel '" + info.blob->shownName() +
+        "' may use memory of malloc that is not recorded, since its blocks could not be told apart "
+        "(perhaps other threads allocated meanwhile): a replay may fail");
   const auto find = [this, pageable, kernel = info.blob->shownName()](uint64_t address,
                                                                       bool isArgument) {
     using Given = PageableMemory::Given;

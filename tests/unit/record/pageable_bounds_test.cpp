@@ -190,8 +190,10 @@ TEST_CASE("blocks are known in a heap that shrank or grew since its mapping was 
     const auto block = MallocBlocks().inHeap(heap, addressOf(kept.get()) + 500);
     return block && block->begin == addressOf(kept.get());
   };
-  if (smaller.end >= larger.end || addressOf(kept.get()) - larger.begin >= 1ull << 40)
-    return; // another allocator, or one that keeps all
+  if (smaller.end >= larger.end || addressOf(kept.get()) - larger.begin >= 1ull << 40) {
+    MESSAGE("another allocator, or one that keeps all");
+    return;
+  }
   CHECK(isKnown(larger));
   many = take();
   CHECK(isKnown(smaller));
@@ -205,26 +207,30 @@ TEST_CASE("a heap that was known is looked at for longer, and named when it is l
   put(0, 0x100 | 1);
   put(0x100, (2 * heap.page - 0x100) | 1);
   const Mapping mapping = heap.mapping();
-  MallocBlocks blocks;
-  const auto isKnown = [&] { return blocks.inHeap(mapping, heap.begin() + 0x20).has_value(); };
-  CHECK(isKnown());
-  CHECK_FALSE(blocks.isHeapLost());
+  const auto isKnown = [&](MallocBlocks& blocks) {
+    blocks.look({&mapping, 1});
+    return blocks.inHeap(mapping, heap.begin() + 0x20).has_value();
+  };
+  MallocBlocks hasty(7, 7, std::chrono::microseconds(1)), patient(7, 7, std::chrono::hours(1));
+  for (MallocBlocks* const blocks : {&hasty, &patient}) {
+    CHECK(isKnown(*blocks));
+    CHECK_FALSE(blocks->isHeapLost());
+  }
   put(0x100, 7); // another thread divides it
-  blocks.look({&mapping, 1});
-  CHECK_FALSE(isKnown());
-  CHECK(blocks.isHeapLost());
-  blocks.look({&mapping, 1});
-  CHECK_FALSE(blocks.isHeapLost());
+  CHECK_FALSE(isKnown(hasty));
+  CHECK(hasty.isHeapLost());
+  hasty.look({&mapping, 1});
+  CHECK_FALSE(hasty.isHeapLost());
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     put(0x100, (2 * heap.page - 0x100) | 1);
   });
-  CHECK(isKnown());
+  CHECK(isKnown(patient));
   other.join();
-  CHECK_FALSE(blocks.isHeapLost());
-  MallocBlocks others;
+  CHECK_FALSE(patient.isHeapLost());
   put(0x100, 7);
-  CHECK_FALSE(others.inHeap(mapping, heap.begin() + 0x20));
+  MallocBlocks others(7, 7, std::chrono::hours(1));
+  CHECK_FALSE(isKnown(others));
   CHECK_FALSE(others.isHeapLost()); // another allocator's
 }
 
