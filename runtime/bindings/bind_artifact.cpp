@@ -307,7 +307,12 @@ void bindArtifact(py::module_& module) {
   module.def(
       "describe_device_image",
       [](const py::bytes& image, const std::string& architecture) {
-        return toDict(codeIn(fromBytes(image), architecture));
+        const std::vector<std::byte> bytes = fromBytes(image);
+        const auto read = [&] {
+          const py::gil_scoped_release release;
+          return codeIn(bytes, architecture);
+        };
+        return toDict(read());
       },
       arg("image"), arg("architecture") = "");
   module.def(

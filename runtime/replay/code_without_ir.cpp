@@ -172,6 +172,26 @@ embed::PtxLimits limitsOf(const Configuration& configuration) {
   return limits;
 }
 
+/// "cuda:0, which is sm_90", and "sm_90" where there is no device.
+std::string named(const device::Description& device) {
+  return device.id + (device.id == device.target ? "" : ", which is " + device.target);
+}
+
+/// What ptxas makes of PTX where nobody asks for anything that only ptxas does: if it cannot make
+/// the code as the program's driver does, there are no statistics.
+nlohmann::json assembleIfPossible(std::vector<std::byte>& image,
+                                  const artifact::KernelRecord& record, const std::string& target,
+                                  const Configuration& configuration) {
+  try {
+    if (compile::findAssembler().kind != compile::AssemblerKind::Driver)
+      return assemble(image, record, target, configuration);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Unsupported && error.code() != ErrorCode::BackendUnavailable)
+      throw;
+  }
+  return nlohmann::json::object();
+}
+
 /// Returns the code with the limits of the configuration in it: of a fat binary its PTX, if that is
 /// asked for. \throws Error{Unsupported} as recordedBuild()
 OwnCode configured(OwnCode code, const device::Description& device,
@@ -184,11 +204,10 @@ OwnCode configured(OwnCode code, const device::Description& device,
     }
   if (const std::string wanted = wantedCode(code.record, configuration, options); !wanted.empty())
     requireIr(code.record, wanted);
-  const std::string named = code.record.codeForm == "ptx" ? namedIn(textOf(code.image)) : "";
-  if (!runsPtx(device.target, named))
-    throw Error(ErrorCode::Unsupported,
-                kernelOf(code.record) + ": it is for " + named + ", and does not run on " +
-                    device.id + (device.id == device.target ? "" : ", which is " + device.target));
+  const std::string wantedGpu = code.record.codeForm == "ptx" ? namedIn(textOf(code.image)) : "";
+  if (!runsPtx(device.target, wantedGpu))
+    throw Error(ErrorCode::Unsupported, kernelOf(code.record) + ": it is for " + wantedGpu +
+                                            ", and does not run on " + named(device));
   if (const embed::PtxLimits limits = limitsOf(configuration); limits.isAny())
     code.image = embed::withLimits(code.image, code.record.kernelName, limits);
   return code;
@@ -206,9 +225,8 @@ void checkRunsOn(const artifact::KernelRecord& record, const device::Description
                              : record.codeForm == "cubin" && !record.arch.empty()
                                  ? "a GPU of architecture " + record.arch
                                  : "an NVIDIA GPU";
-  throw Error(ErrorCode::Unsupported,
-              kernelOf(record) + ": it runs on " + needed + ", not on " +
-                  (isCpu ? "the CPU device" : device.id + ", which is " + device.target));
+  throw Error(ErrorCode::Unsupported, kernelOf(record) + ": it runs on " + needed + ", not on " +
+                                          (isCpu ? "the CPU device" : named(device)));
 }
 
 void requireIr(const artifact::KernelRecord& record, const std::string& wanted) {
@@ -289,9 +307,9 @@ compile::Result describedCode(OwnCode code, const std::string& target,
   nlohmann::json statistics = nlohmann::json::object();
   if (code.record.codeForm == "ptx") {
     result.assembly = ptxText(code.image);
-    if (assembles && (asksForAssembler(configuration) ||
-                      compile::findAssembler().kind != compile::AssemblerKind::Driver))
-      statistics = assemble(code.image, code.record, target, configuration);
+    if (assembles)
+      statistics = (asksForAssembler(configuration) ? assemble : assembleIfPossible)(
+          code.image, code.record, target, configuration);
   }
   result.image = std::move(code.image);
   result.statisticsJson = statistics.dump();

@@ -51,8 +51,9 @@ compile::Result recordedBuild(OwnCode code, const device::Description& device,
 /// Returns such code as people read it, without a device of this target ("sm_90"): the image is
 /// what its driver would load, of a fat binary one member, and the assembly is the PTX that it is
 /// made of, if it is PTX.
-/// \param assembles  PTX is made into machine code, too, if there is a tool; the statistics say
-///                   what it uses, as of recordedBuild()
+/// \param assembles  PTX is made into machine code, too, if there is a tool that can make it as the
+///                   configuration and the program ask; the statistics say what it uses, as of
+///                   recordedBuild()
 /// \throws as recordedBuild(); Error{ArtifactCorrupt, Unsupported} for damaged code;
 ///         Error{NotFound} if the kernel is not in it
 compile::Result describedCode(OwnCode code, const std::string& target,

@@ -1,5 +1,6 @@
 #include "runtime/compiler/assembler/tools.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -55,9 +56,13 @@ std::vector<std::string> packageDirectories(const std::string& here) {
   std::vector<std::string> directories = {here + "/..", here + "/../.."};
   const std::string environment = variable("VIRTUAL_ENV");
   std::error_code isMissing;
-  if (!environment.empty())
-    for (const auto& version : std::filesystem::directory_iterator(environment + "/lib", isMissing))
-      directories.push_back(version.path() / "site-packages");
+  if (environment.empty())
+    return directories;
+  using Iterator = std::filesystem::directory_iterator;
+  for (Iterator one(environment + "/lib", isMissing); !isMissing && one != Iterator();
+       one.increment(isMissing))
+    directories.push_back(one->path() / "site-packages");
+  std::sort(directories.begin() + 2, directories.end());
   return directories;
 }
 
@@ -70,7 +75,8 @@ std::vector<std::string> usualRoots() {
       roots.push_back(packages + toolkit);
   std::ifstream configured(here + "/../cuda-root");
   for (std::string root; std::getline(configured, root);)
-    roots.push_back(root);
+    if (!root.empty())
+      roots.push_back(root);
   for (const char* root : {"/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"})
     roots.push_back(root);
   return roots;

@@ -252,6 +252,31 @@ TEST_CASE("PTX is described by its text, and by what ptxas makes of it where the
   CHECK(made.assembly == text.assembly);
   CHECK(made.image.at(1) == std::byte{'E'});
   CHECK(nlohmann::json::parse(made.statisticsJson)["reg_usage"].get<unsigned>() > 0);
+  // The program asks the driver for line numbers, and nobody asks ptxas for anything.
+  OwnCode lines = code;
+  const std::vector<std::byte> asked = bytesOf("// options of the driver's compiler: 13=1\n");
+  lines.image.insert(lines.image.begin(), asked.begin(), asked.end());
+  CHECK(describedCode(lines, "sm_90", c, true).statisticsJson == "{}");
+  CHECK(!describedCode(lines, "sm_90", c, true).assembly.empty());
+  c.codegenOpt = 1;
+  CHECK_THROWS_WITH_AS(describedCode(lines, "sm_90", c, true),
+                       doctest::Contains("13 of CUjit_option"), Error);
+}
+
+TEST_CASE(
+    "machine code of another generation is refused by the name of the GPU that was asked for") {
+  artifact::KernelRecord record = recordOfTriton();
+  record.images.clear();
+  record.codeForm = "cubin";
+  record.arch = "sm_90";
+  const OwnCode code{record, readFile(IMAGES "/uses.cubin")};
+  CHECK_THROWS_WITH_AS(describedCode(code, "sm_80", {}, false), doctest::Contains("not on sm_80"),
+                       Error);
+  try {
+    describedCode(code, "sm_80", {}, false);
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()).find("which is") == std::string::npos);
+  }
 }
 
 TEST_CASE("of a fat binary what a driver would load is described, or its PTX for what PTX takes") {
