@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import shutil
 import subprocess
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+with contextlib.suppress(ImportError):
+    import dask.config  # noqa: F401 - now, while no test has set variables that it reads
 
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
 CPU = ("--device", "cpu")
@@ -46,10 +50,25 @@ def mneme(
 
 
 @contextlib.contextmanager
+def settings_of_variables() -> Iterator[None]:
+    """Let Dask have what variables say now, in this process too; then again what it had."""
+    config = pytest.importorskip("dask").config
+    before = copy.deepcopy(config.config)
+    config.refresh()
+    try:
+        yield
+    finally:
+        config.config.clear()
+        config.config.update(before)
+
+
+@contextlib.contextmanager
 def dask_nodes(
     folder: Path, hosts: dict[str, str], *options: str
 ) -> Iterator[tuple[str, dict[str, int]]]:
     """Start a worker on each of these hosts, which are namespaces, after a command of the shell.
+
+    Variables that are set count until the end.
 
     Yields what `--on` names, and the process of each worker and of the scheduler.
     """
@@ -65,11 +84,12 @@ def dask_nodes(
         for host, command in hosts.items():
             started[host] = subprocess.Popen(_line_of(folder, host, command), **to_log)
     try:
-        client = wait_for_client(folder / "scheduler.json")
-        client.wait_for_workers(len(hosts), timeout=60)
-        client.close()
-        pids = {name: process.pid for name, process in started.items()}
-        yield f"dask://{folder}/scheduler.json", pids
+        with settings_of_variables():
+            client = wait_for_client(folder / "scheduler.json")
+            client.wait_for_workers(len(hosts), timeout=60)
+            client.close()
+            pids = {name: process.pid for name, process in started.items()}
+            yield f"dask://{folder}/scheduler.json", pids
     finally:
         for one in started.values():
             one.kill()
@@ -101,7 +121,6 @@ def wait_for_client(file: Path) -> Any:
     end = time.monotonic() + 30
     while not file.exists() and time.monotonic() < end:
         time.sleep(0.05)
-    pytest.importorskip("dask").config.refresh()  # a test has set variables
     security = distributed.Security()
     return distributed.Client(scheduler_file=str(file), security=security, set_as_default=False)
 

@@ -91,3 +91,5 @@ def test_a_search_ends_where_a_node_fails_in_very_many_frames(
         done = mneme("tune", recording, "--on", on, *search, before=("timeout", "60"))
     assert done.returncode == 1, done.stderr
     assert "A process of the pool failed (RuntimeError: it fell)" in done.stderr
+    # Or workers of later tests, in this process, would fail as well.
+    assert pytest.importorskip("dask").config.get("distributed.worker.preload") == []
