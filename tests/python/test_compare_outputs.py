@@ -153,6 +153,22 @@ def test_numbers_of_the_axis_differ_where_all_code_is_the_same(tmp_path: Path) -
     assert len(numbers) == len(set(numbers)) == 5
 
 
+def test_columns_that_no_kernel_fills_are_left_out(
+    page: Path, comparison: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unknown = [
+        replace(
+            one, outcomes={name: replace(it, spill_bytes=None) for name, it in one.outcomes.items()}
+        )
+        for one in comparison.results
+    ]
+    monkeypatch.setattr("mneme.compare.page.differences", lambda _: [])
+    write_page(replace(comparison, results=unknown), page.with_name("unknown.html"))
+    for file, is_shown in ((page, True), (page.with_name("unknown.html"), False)):
+        assert ">registers</th>" in file.read_text()
+        assert (">spilled bytes</th>" in file.read_text()) is is_shown
+
+
 PROGRAM = find_chromium()
 
 

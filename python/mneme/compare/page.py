@@ -24,6 +24,14 @@ __all__ = ["write_page"]
 _NONE = "\N{EN DASH}"
 # Lines break between two numbers, not between a number and its unit.
 _TIED = "\N{NO-BREAK SPACE}"
+# What a device may say of code: titles of columns, and names in rows.
+_RESOURCES = {
+    "registers": "registers",
+    "spilled bytes": "spills",
+    "occupancy": "occupancy",
+    "code": "code",
+    "compile time [ms]": "compile",
+}
 _UNITS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 _KIB = 1024
 _LEFT, _RIGHT, _ROW_HEIGHT = 12.0, 728.0, 30
@@ -60,7 +68,11 @@ def _content(comparison: Comparison, shown: Sequence[RowDifference]) -> dict[str
         one.key: ", ".join(filter(None, (place, one.device if has_several else "")))
         for one, place in zip(comparison.results, places, strict=True)
     }
-    rows = sorted(comparison.rows, key=_order)
+    rows = [
+        _row(row, anchor_of(row, shown), where[row.result.key])
+        for row in sorted(comparison.rows, key=_order)
+    ]
+    told = {key for row in rows for key, text in row.items() if text != _NONE}
     return {
         "title": ", ".join(comparison.others),
         "baseline": comparison.baseline,
@@ -73,7 +85,8 @@ def _content(comparison: Comparison, shown: Sequence[RowDifference]) -> dict[str
         "has_one": len(comparison.others) == 1,
         "summaries": [_summary(one) for one in comparison.summaries],
         "dots": _dots(comparison),
-        "rows": [_row(row, anchor_of(row, shown), where[row.result.key]) for row in rows],
+        "rows": rows,
+        "resources": {title: key for title, key in _RESOURCES.items() if key in told},
         "failures": _failures(comparison),
         "unusable": comparison.unusable,
         "differences": _shown(shown),
