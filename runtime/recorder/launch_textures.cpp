@@ -68,6 +68,12 @@ void LaunchTextures::placeArray(Taken& taken, uint64_t mostBytes) {
 /// Returns how much memory is recorded for it alone.
 uint64_t LaunchTextures::take(const LiveTextures::Object& object, uint64_t mostBytes,
                               bool isNamed) {
+  const bool isKnown = std::ranges::any_of(taken_, [&](const Taken& one) {
+    return one.found.object.handle == object.handle &&
+           one.found.object.isSurface == object.isSurface;
+  });
+  if (isKnown) // by another kernel of a graph
+    return 0;
   Taken taken{.found = access_->describe(object)};
   const TextureObject& found = taken.found.object;
   if (found.isArray())

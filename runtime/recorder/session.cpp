@@ -364,10 +364,9 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, AtPlac
   if (isTransferLost_.exchange(false))
     history_.forgetAll();
   Capture capture(access, writer(), history_);
-  LaunchTextures textures(*memory_, backend_.textures(), place_);
-  addTextures(info, launch, textures);
-  textures.fetch();
-  draft.instance.textures = textures.descriptions();
+  const std::shared_ptr<LaunchTextures> textures = texturesOf(attempt, launch);
+  textures->fetch();
+  draft.instance.textures = textures->descriptions();
   std::vector<artifact::Region> regions = certainRegions(info, launch, access);
   addGlobalsOfGraph(attempt, regions);
   const std::optional<artifact::Region> heap = heapFor(attempt);
@@ -387,12 +386,12 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, AtPlac
   there.leave(); // where the program launches, default streams are others
   if (!launchAndWait(attempt, launch, access, draft.instance, alone)) {
     if (attempt.status.value_or(0) == 0) // it was launched
-      textures.abandon();
+      textures->abandon();
     return false; // the vendor's runtime may keep the error of the latest call alone
   }
   there.enter();
   noteStrayWrite(info, access);
-  textures.fetch();
+  textures->fetch();
   draft.epilogue = capture.take(regions);
   history_.forgetOlderThan(draft.prologue.id);
   return true;

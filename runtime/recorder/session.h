@@ -186,7 +186,12 @@ public:
 
 private:
   friend class CallGuard;
-  using Companions = std::vector<std::pair<std::shared_ptr<const KernelInfo>, mneme_launch>>;
+  /// The kernels of a graph that is kept.
+  struct Companions {
+    std::vector<std::pair<std::shared_ptr<const KernelInfo>, mneme_launch>> launches;
+    /// What any of them can see: one memory from the first to the last.
+    std::shared_ptr<LaunchTextures> textures = nullptr;
+  };
   struct Attempt {
     std::shared_ptr<const KernelInfo> info;
     LaunchTraits traits;
@@ -198,9 +203,10 @@ private:
     std::optional<int> status;       ///< of the vendor's call, once made
     std::vector<std::string> labels; ///< the thread was in at this launch, the outermost first
     /// The kernels of its graph, if that is kept.
-    std::shared_ptr<const Companions> companions = nullptr;
+    std::shared_ptr<Companions> companions = nullptr;
   };
   class UnderWay;
+  class KeptTextures;
   static const char* const kDeviceBusy; ///< the end of a note
   enum class Wish : uint8_t { Finish, Pause, Resume, Write };
 
@@ -299,6 +305,7 @@ private:
   void takeTextures(const KernelInfo& info, const mneme_launch& launch, bool isSurface,
                     LaunchTextures& textures);
   void addTextures(const KernelInfo& info, const mneme_launch& launch, LaunchTextures& textures);
+  std::shared_ptr<LaunchTextures> texturesOf(const Attempt& attempt, const mneme_launch& launch);
   void findHeap(const KernelInfo& info, const mneme_launch& launch);
   std::optional<artifact::Region> askForHeap(const WorkPlace& place);
   std::optional<artifact::Region> heapFor(const Attempt& attempt);

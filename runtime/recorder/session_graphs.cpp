@@ -31,6 +31,27 @@ constexpr const char* kElsewhere =
 
 } // namespace
 
+/// Ends what textures of a kept graph have in memory, at the end of its launch.
+class Session::KeptTextures {
+public:
+  KeptTextures(Session& session, const Attempt& attempt, const WorkPlace& place)
+      : session_(session), graph_(attempt.companions), place_(place) {}
+  ~KeptTextures() {
+    if (!graph_ || !graph_->textures)
+      return;
+    const CallGuard guard;
+    const AtPlace there(session_.backend_, place_);
+    graph_->textures.reset();
+  }
+  KeptTextures(const KeptTextures&) = delete;
+  KeptTextures& operator=(const KeptTextures&) = delete;
+
+private:
+  Session& session_;
+  const std::shared_ptr<Companions> graph_;
+  const WorkPlace place_;
+};
+
 /// Counts a launch of a kernel that cannot be recorded; true if it would be recorded otherwise.
 bool Session::countUnrecorded(const void* function) {
   const auto [handle, info] = findKernel(function);
@@ -168,6 +189,7 @@ int Session::launchParts(std::vector<Attempt>& attempts, std::vector<RunnablePar
       if (!attempt.isRecorded)
         count(attempt);
   }
+  const KeptTextures textures(*this, attempts.front(), place); // all have the same, or none
   int status = 0;
   auto next = attempts.begin(); // kernels are parts in the order of the attempts
   const auto isRecorded = [](const Attempt& attempt) { return attempt.isRecorded; };

@@ -2,7 +2,6 @@
 // each with the memory of all.
 #include <algorithm>
 
-#include "runtime/core/artifact/recorded_reads.h"
 #include "runtime/core/base/log.h"
 #include "runtime/core/base/own_descriptors.h"
 #include "runtime/core/base/sentence.h"
@@ -23,11 +22,6 @@ std::string Session::whyNotKept(const GraphNode& node, const Attempt& attempt,
     return "a kernel in it was not built with mneme";
   if (!attempt.info->state)
     return attempt.info->whyNot;
-  if (const auto reads = unrecordedReads(
-          *attempt.info,
-          backend_.deviceName(static_cast<int>(backend_.placeOfLaunch(launch).device)));
-      backend_.textures() && std::ranges::any_of(reads, artifact::isOfTextures))
-    return "a kernel in it reads textures or surfaces";
   if (!node.isWanted && attempt.isRecorded)
     return "a kernel in it cannot be recorded";
   return whyNot(attempt, launch);
@@ -69,7 +63,7 @@ bool Session::keepGraph(const ExecutableGraph& graph, std::vector<Attempt>& atte
     return false;
   auto companions = std::make_shared<Companions>();
   for (size_t index = 0; index < kernels.size(); ++index)
-    companions->push_back({attempts[index].info, launches[index]});
+    companions->launches.push_back({attempts[index].info, launches[index]});
   each([&](KeptNode& node, size_t index) {
     recordForGraph(attempts[index], combineHashes(hash, index + 1), node.dynamicHash);
     attempts[index].companions = companions;
@@ -102,7 +96,7 @@ void Session::recordForGraph(Attempt& attempt, uint64_t salt, uint64_t dynamicHa
 void Session::addGlobalsOfGraph(const Attempt& attempt, std::vector<artifact::Region>& regions) {
   if (!attempt.companions)
     return;
-  for (const auto& [info, launch] : *attempt.companions) {
+  for (const auto& [info, launch] : attempt.companions->launches) {
     std::vector<artifact::Region> found;
     addGlobals(*info, launch.kernel, found);
     for (artifact::Region& region : found)
@@ -117,7 +111,7 @@ void Session::addArgumentsOfGraph(const Attempt& attempt, const mneme_launch& la
                                   DeviceAccess& access, std::vector<artifact::Region>& regions) {
   if (!attempt.companions)
     return;
-  for (const auto& [info, other] : *attempt.companions)
+  for (const auto& [info, other] : attempt.companions->launches)
     if (other.args != launch.args)
       addArguments(*info, other, reach, access, regions);
 }

@@ -90,6 +90,22 @@ void Session::addTextures(const KernelInfo& info, const mneme_launch& launch,
     takeTextures(info, launch, true, textures);
 }
 
+/// Returns what a launch can see; of a graph that is kept, what any of its kernels can.
+std::shared_ptr<LaunchTextures> Session::texturesOf(const Attempt& attempt,
+                                                    const mneme_launch& launch) {
+  const auto& graph = attempt.companions;
+  if (graph && graph->textures)
+    return graph->textures;
+  auto textures = std::make_shared<LaunchTextures>(*memory_, backend_.textures(), place_);
+  if (!graph) {
+    addTextures(*attempt.info, launch, *textures);
+    return textures;
+  }
+  for (const auto& [info, other] : graph->launches)
+    addTextures(*info, other, *textures);
+  return graph->textures = std::move(textures);
+}
+
 /// Adds the program's own memory that textures show.
 void Session::addMemoryOf(const KernelInfo& info, const std::vector<TextureObject>& textures,
                           Reach& reach, DeviceAccess& access,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <utility>
 
 #include "runtime/core/base/error.h"
 #include "runtime/replay/build_licence.h"
@@ -11,6 +13,7 @@
 #include "runtime/replay/labels.h"
 #include "runtime/replay/recorded_part.h"
 #include "runtime/replay/text.h"
+#include "runtime/replay/textures.h"
 #include "runtime/replay/timing.h"
 #include "runtime/replay/verify.h"
 
@@ -19,16 +22,18 @@ namespace {
 
 constexpr size_t kMaxMismatches = 64;
 
+using OpenDevice = std::function<std::unique_ptr<device::Device>()>;
+
 class GraphReplay {
 public:
-  GraphReplay(const std::vector<GraphStep>& steps, const std::string& device,
-              const Options& options, Result& result)
+  GraphReplay(const std::vector<GraphStep>& steps, const OpenDevice& open, const Options& options,
+              Result& result)
       : options_(options), result_(result) {
     if (steps.empty())
       throw Error(ErrorCode::InvalidArgument, "the graph has no kernel");
     for (const GraphStep& step : steps)
       steps_.push_back(std::make_unique<OpenStep>(step));
-    device_ = device::openDevice(device);
+    device_ = open();
     result.device = device_->description().id;
     result.part = useRecordedPart(*device_, commonPart());
     result.multiprocessors = device_->description().multiprocessors;
@@ -39,21 +44,22 @@ public:
     OpenStep& first = *steps_.front();
     image_ = std::make_unique<MemoryImage>(*device_, first.record, first.prologue,
                                            steps_.back()->epilogue, UINT64_MAX);
-    for (const auto& step : steps_) {
-      step->values = step->prologue.args();
-      for (std::vector<std::byte>& value : step->values)
-        image_->moves().translate(value, 0);
-    }
+    textures_ = std::make_unique<Textures>(*device_, first.record, first.instance, *image_);
+    for (const auto& step : steps_)
+      takeArguments(*step);
     for (size_t index = 1; index < steps_.size(); ++index)
       steps_[index]->patches = patchesBetween(*steps_[index - 1], *steps_[index], *image_);
     labels_ = makeLabels(image_->sites(), first.record.args, first.prologue.args(),
                          first.record.demangledName);
+    nameArrays(labels_, *image_, first.instance.textures);
     types_ = std::make_unique<ElementTypes>(labels_, [] { return std::string("{}"); });
   }
 
   void perform() {
     for (const auto& step : steps_)
       buildStep(*step, *device_, *image_, options_, result_);
+    std::erase_if(result_.unrecordedReads,
+                  [&](const std::string& read) { return textures_->holds(read); });
     checkPatches();
     Verifier verifier(*device_, *image_, labels_, *types_, options_.tolerances);
     judge(verifier);
@@ -64,6 +70,18 @@ public:
   bool isUsable() const { return device_->isUsable(); }
 
 private:
+  /// The recorder gives all kernels of a graph the textures that any of them can see.
+  void takeArguments(OpenStep& step) {
+    if (step.instance.textures != steps_.front()->instance.textures)
+      throw Error(ErrorCode::Unsupported, "kernel '" + step.record.demangledName +
+                                              "' of the graph sees other textures or surfaces than "
+                                              "the first, so they share no memory image");
+    step.values = step.prologue.args();
+    for (std::vector<std::byte>& value : step.values)
+      image_->moves().translate(value, 0);
+    textures_->rewrite(step.values, step.record);
+  }
+
   /// That of all kernels; where they had different ones, none.
   artifact::DevicePart commonPart() const {
     const artifact::DevicePart& first = steps_.front()->instance.part;
@@ -89,14 +107,29 @@ private:
                                        isOnCpu && step.record.device != "cpu");
   }
 
+  uint64_t placeOf(const Patch& patch) const {
+    return image_->sites()[patch.site].live + patch.offset;
+  }
+
+  /// Writes what something other than a kernel wrote, into arrays as well.
+  void apply(const std::vector<Patch>& patches) {
+    const bool areArraysChanged = std::ranges::any_of(
+        patches, [&](const Patch& patch) { return textures_->isArray(placeOf(patch)); });
+    if (areArraysChanged)
+      textures_->store(); // what kernels have written beside it
+    for (const Patch& patch : patches)
+      device_->copyToDevice(placeOf(patch), patch.bytes.data(), patch.bytes.size());
+    if (areArraysChanged)
+      textures_->load(/*isOther=*/true);
+  }
+
   /// Returns the time of all kernels.
   uint64_t run() {
     uint64_t total = 0;
     device_->resetHeap();
+    textures_->load(/*isOther=*/true); // patches may have changed any array
     for (const auto& step : steps_) {
-      for (const Patch& patch : step->patches)
-        device_->copyToDevice(image_->sites()[patch.site].live + patch.offset, patch.bytes.data(),
-                              patch.bytes.size());
+      apply(step->patches);
       std::vector<void*> args;
       for (std::vector<std::byte>& value : step->values)
         args.push_back(value.data());
@@ -107,10 +140,15 @@ private:
     return total;
   }
 
-  void judge(Verifier& verifier) {
+  Verdict runAndVerify(Verifier& verifier) {
     judgedNs_ = run();
     result_.executed = true;
-    const Verdict verdict = verifier.verify();
+    textures_->store();
+    return verifier.verify();
+  }
+
+  void judge(Verifier& verifier) {
+    const Verdict verdict = runAndVerify(verifier);
     if (verdict.isExact()) {
       result_.resultClass = ResultClass::Exact;
       result_.verified = true;
@@ -118,8 +156,7 @@ private:
     }
     const auto hashes = verifier.hashSites(verdict);
     image_->restoreAll();
-    run();
-    const Verdict again = verifier.verify();
+    const Verdict again = runAndVerify(verifier);
     const bool isVarying = verifier.hashSites(verdict) != hashes;
     result_.verified = verdict.isAccepted() && again.isAccepted();
     result_.resultClass = isVarying                          ? ResultClass::Nondeterministic
@@ -164,20 +201,18 @@ private:
   std::unique_ptr<device::Device> device_; ///< outlives the modules that the steps loaded
   std::vector<std::unique_ptr<OpenStep>> steps_;
   std::unique_ptr<MemoryImage> image_;
+  std::unique_ptr<Textures> textures_;
   std::vector<Label> labels_;
   std::unique_ptr<ElementTypes> types_;
   uint64_t judgedNs_ = 0;
 };
 
-} // namespace
-
-Result replayGraph(const std::vector<GraphStep>& steps, const std::string& device,
-                   const Options& options) {
+Result replay(const std::vector<GraphStep>& steps, const OpenDevice& open, const Options& options) {
   Result result;
   result.startTime = timeText();
   const auto start = std::chrono::steady_clock::now();
   const KernelOutput redirected;
-  GraphReplay replay(steps, device, options, result);
+  GraphReplay replay(steps, open, options, result);
   result.openSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto fail = [&](const std::string& message) {
@@ -196,6 +231,18 @@ Result replayGraph(const std::vector<GraphStep>& steps, const std::string& devic
   result.isDeviceUsable = replay.isUsable();
   result.endTime = timeText();
   return result;
+}
+
+} // namespace
+
+Result replayGraph(const std::vector<GraphStep>& steps, const std::string& device,
+                   const Options& options) {
+  return replay(steps, [&] { return device::openDevice(device); }, options);
+}
+
+Result replayGraph(const std::vector<GraphStep>& steps, std::unique_ptr<device::Device> device,
+                   const Options& options) {
+  return replay(steps, [&] { return std::move(device); }, options);
 }
 
 } // namespace mneme::replay

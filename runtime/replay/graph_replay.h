@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ namespace mneme::replay {
 /// AddressUnavailable, BackendUnavailable}, Error{Unsupported} if the kernels cannot share one
 /// image
 Result replayGraph(const std::vector<GraphStep>& steps, const std::string& device,
+                   const Options& options);
+/// The same on a device that the caller has opened.
+Result replayGraph(const std::vector<GraphStep>& steps, std::unique_ptr<device::Device> device,
                    const Options& options);
 
 } // namespace mneme::replay

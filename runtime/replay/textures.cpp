@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/core/artifact/recorded_reads.h"
 #include "runtime/core/base/error.h"
 #include "runtime/replay/text.h"
 
@@ -25,6 +26,11 @@ uint64_t placeOf(const TextureObject& object, const MemoryImage& image) {
   return 0;
 }
 
+/// A pointer never holds a handle.
+bool isPointer(size_t argument, const artifact::KernelRecord& record) {
+  return argument < record.args.size() && record.args[argument].kind == ArgKind::Pointer;
+}
+
 } // namespace
 
 Textures::Textures(device::Device& device, const artifact::KernelRecord& record,
@@ -38,23 +44,19 @@ Textures::Textures(device::Device& device, const artifact::KernelRecord& record,
       return;
   }
   made_ = device.makeTextures(wanted_);
-  if (made_)
-    takeHandles(record);
-}
-
-/// A pointer never holds a handle.
-bool Textures::isPatchable(size_t argument, const artifact::KernelRecord& record) const {
-  return argument >= record.args.size() || record.args[argument].kind != ArgKind::Pointer;
+  isGiven_.resize(wanted_.size());
+  rewrite(arguments_, record);
 }
 
 /// Where the device gave other handles, arguments are rewritten; what memory holds is not.
-void Textures::takeHandles(const artifact::KernelRecord& record) {
+void Textures::rewrite(std::vector<std::vector<std::byte>>& arguments,
+                       const artifact::KernelRecord& record) {
+  if (!made_)
+    return;
   const std::vector<uint64_t>& handles = made_->handles();
-  isWhole_ = true;
-  std::vector<bool> isGiven(wanted_.size());
-  for (size_t argument = 0; argument < arguments_.size(); ++argument) {
-    std::vector<std::byte>& value = arguments_[argument];
-    if (!isPatchable(argument, record))
+  for (size_t argument = 0; argument < arguments.size(); ++argument) {
+    std::vector<std::byte>& value = arguments[argument];
+    if (isPointer(argument, record))
       continue;
     for (size_t at = 0; at + sizeof(uint64_t) <= value.size(); at += sizeof(uint64_t)) {
       uint64_t word = 0, here = 0;
@@ -62,22 +64,31 @@ void Textures::takeHandles(const artifact::KernelRecord& record) {
       for (size_t index = 0; index < wanted_.size(); ++index) {
         if (wanted_[index].handle != word)
           continue;
-        isWhole_ = isWhole_ && (here == 0 || here == handles[index]);
+        isClear_ = isClear_ && (here == 0 || here == handles[index]);
         here = handles[index];
-        isGiven[index] = true;
+        isGiven_[index] = true;
       }
       if (here != 0)
         std::memcpy(value.data() + at, &here, sizeof(here));
     }
   }
-  for (size_t index = 0; index < wanted_.size(); ++index)
-    isWhole_ = isWhole_ && (isGiven[index] || handles[index] == wanted_[index].handle);
 }
 
 bool Textures::holds(std::string_view read) const noexcept {
-  return isWhole_ && (read == "textures" || read == "surfaces") &&
-         std::ranges::any_of(wanted_, [&](const TextureObject& object) {
-           return object.isSurface == (read == "surfaces");
+  if (!made_ || !isClear_ || !artifact::isOfTextures(read))
+    return false;
+  bool isAny = false;
+  for (size_t index = 0; index < wanted_.size(); ++index) {
+    if (!isGiven_[index] && made_->handles()[index] != wanted_[index].handle)
+      return false; // it is not where a kernel looks for it
+    isAny |= wanted_[index].isSurface == (read == "surfaces");
+  }
+  return isAny;
+}
+
+bool Textures::isArray(uint64_t address) const noexcept {
+  return made_ && std::ranges::any_of(wanted_, [&](const TextureObject& object) {
+           return object.isArray() && address - object.memory < object.memoryBytes;
          });
 }
 

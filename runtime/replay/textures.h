@@ -1,4 +1,5 @@
-// Room replay: texture and surface objects of a recorded launch, made again on a device.
+// Room replay: texture and surface objects of a recorded launch, or of a graph, made again on a
+// device.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,9 @@ public:
 
   /// The values of the kernel's arguments, with the addresses and handles of this process.
   const std::vector<std::vector<std::byte>>& arguments() const noexcept { return arguments_; }
+  /// Brings the handles of this process into the arguments of another kernel that sees the same.
+  void rewrite(std::vector<std::vector<std::byte>>& arguments,
+               const artifact::KernelRecord& record);
 
   /// Whether launches find what was recorded of a thing that code reads: "textures", "surfaces".
   bool holds(std::string_view read) const noexcept;
@@ -33,15 +37,16 @@ public:
   /// Brings what a launch has left in arrays to memory, where it is compared.
   void store();
 
-private:
-  void takeHandles(const artifact::KernelRecord& record);
-  bool isPatchable(size_t argument, const artifact::KernelRecord& record) const;
+  /// Whether that memory is at this address of the device.
+  bool isArray(uint64_t address) const noexcept;
 
-  std::vector<TextureObject> wanted_;
+private:
+  std::vector<TextureObject> wanted_; ///< with their memory of this process
   std::unique_ptr<device::TextureObjects>
       made_; ///< null: none are recorded, or the device has none
   std::vector<std::vector<std::byte>> arguments_;
-  bool isWhole_ = false; ///< whether each object is where the kernel looks for it
+  bool isClear_ = true;       ///< no word of an argument may be one of two objects
+  std::vector<bool> isGiven_; ///< by object: whether an argument names it
 };
 
 /// Names the memory that holds the content of arrays.

@@ -42,6 +42,15 @@ def test_a_kept_graph_replays_as_a_whole(tmp_path: Path) -> None:
     assert "verified: exact" in done.stderr
 
 
+def test_a_kept_graph_with_textures_replays_as_a_whole(tmp_path: Path) -> None:
+    said = record("", tmp_path, "--graph", program=PROGRAM.with_name("graph_textures"))
+    (graph,) = tmp_path.glob("*.graph")
+    assert "a recording does not hold" not in said
+    done = support.mneme("replay", tmp_path, "--graph", graph.stem, "--device", support.DEVICE)
+    assert done.returncode == 0, done.stderr
+    assert "of 3 kernels: verified: exact" in done.stderr
+
+
 def check_conditions(said: str, directory: Path, pipeline: str) -> None:
     """All is recorded but the kernel that sets a condition, which is named."""
     assert "a graph was launched whose kernels are not recorded" not in said

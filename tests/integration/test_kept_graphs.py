@@ -12,7 +12,8 @@ from test_reachable_memory import CUDA, HIP, compile_hip, compile_program
 
 pytestmark = pytest.mark.compile
 STEP = ROOT / "tests" / "apps" / "kept_graphs" / "step.cu"
-PROGRAM = ROOT / "tests" / "apps" / "gpu_record" / "graph_kernels.cu"
+APPS = ROOT / "tests" / "apps" / "gpu_record"
+PROGRAM = APPS / "graph_kernels.cu"
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +143,16 @@ def test_kernels_share_variables_and_host_memory(tmp_path: Path) -> None:
     listed = json.loads(mneme("ls", tmp_path / "db", "--json").stdout)
     # A launch that has another name in the graph is not counted twice.
     assert sorted(one["occurrences"] for one in listed["kernels"]) == [2, 2, 4]
+
+
+def test_kernels_share_textures_and_surfaces(tmp_path: Path) -> None:
+    program = tmp_path / "textures"
+    compile_program(program, *CUDA, APPS / "graph_textures.cu", "-lcudart")
+    record(program, "", tmp_path / "db", "--graph")
+    (graph,) = graphs(tmp_path / "db")
+    assert kinds(graph) == ["kernel", "kernel", "memcpy", "kernel"]
+    replayed = replay(tmp_path / "db", graph, "default<O1>")
+    assert "of 3 kernels: verified: exact" in replayed.stderr, replayed.stderr
 
 
 def test_graphs_of_hip_programs(tmp_path: Path) -> None:

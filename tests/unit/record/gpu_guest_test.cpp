@@ -1,6 +1,6 @@
 // librecord.so in a process whose runtime is a vendor's: memory comes from the driver's virtual
 // memory functions, here a fake driver's.
-#include "tests/unit/record/guest_run.h"
+#include "tests/unit/record/gpu_run.h"
 
 #include <array>
 #include <set>
@@ -8,14 +8,6 @@
 
 namespace mneme::record::test {
 namespace {
-
-Run runOnGpu(const std::string& mode, bool isRecorded, const std::string& environment = "") {
-  // The driver is opened once and for ever, which a leak checker reports.
-  return run(mode, isRecorded,
-             "ASAN_OPTIONS=symbolize=0:detect_leaks=0 LD_LIBRARY_PATH=" MNEME_TEST_GPU_DRIVER " " +
-                 environment,
-             MNEME_TEST_GPU_GUEST);
-}
 
 artifact::Snapshot prologueOf(const Run& run, size_t index) {
   const fs::path data = run.directory / "data";
@@ -33,15 +25,6 @@ uint64_t mappedBytes(const Run& run, size_t index) {
     if (region.address >= 0x700000000000 && region.address < 0x780000000000)
       sizeBytes += region.sizeBytes;
   return sizeBytes;
-}
-
-/// Reads from the begin of a region before the launch.
-void readAt(const Run& run, const artifact::Instance& instance, uint64_t address,
-            std::span<std::byte> content) {
-  const auto prologue = artifact::Snapshot::open(run.directory / "data" / instance.prologue);
-  for (size_t index = 0; index < prologue.regions().size(); ++index)
-    if (prologue.regions()[index].address == address)
-      prologue.read(index, 0, content);
 }
 
 /// How many of the recorded launches saw variables the kernel does not name.
@@ -250,39 +233,6 @@ TEST_CASE("a driver that places no memory leaves it to the vendor") {
   }
 }
 
-TEST_CASE("texture objects of a launch are recorded with the content of their array") {
-  for (const char* mode : {"textures", "textures-own"}) {
-    CAPTURE(mode);
-    const Run alone = runOnGpu(mode, false), recorded = runOnGpu(mode, true);
-    CAPTURE(recorded.said);
-    CHECK(recorded.output == alone.output);
-    CHECK(wholeInstances(recorded) == 4);
-    CHECK(recorded.said.find("(textures): its replays may differ; it has no texture") !=
-          std::string::npos);
-    const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
-    size_t objects = 0;
-    for (const auto& [hash, instance] : record.instances) {
-      objects += instance.textures.size();
-      if (instance.textures.empty())
-        continue;
-      const TextureObject& object = instance.textures.front();
-      CHECK(object.array.height == 4);
-      CHECK_FALSE(object.view.has_value());
-      if (!object.isSurface) {
-        REQUIRE(object.sampler);
-        CHECK(object.sampler->address == std::array<uint32_t, 3>{3, 1, 1});
-        CHECK(object.sampler->border == std::array<uint32_t, 4>{0x3f000000, 0, 0, 0x40000000});
-      }
-      CHECK(object.memory == instance.textures.back().memory);
-      std::array<std::byte, 128> content{};
-      readAt(recorded, instance, object.memory, content);
-      CHECK(content[0] == std::byte{1});
-      CHECK(content[127] == std::byte{128});
-    }
-    CHECK(objects == 3); // both, then the surface
-  }
-}
-
 TEST_CASE("a launch that reaches the heap is recorded with it, unless it allocates itself") {
   const Run alone = runOnGpu("heap", false), recorded = runOnGpu("heap", true);
   CAPTURE(recorded.said);
@@ -357,32 +307,6 @@ TEST_CASE("limits that the program sets are recorded with the launches after tha
   }
   CHECK(limited == 1);
   CHECK(record.instances.size() == 3);
-}
-
-TEST_CASE("an array with levels is recorded once, and objects of destroyed levels are not") {
-  const Run alone = runOnGpu("textures-levels", false),
-            recorded = runOnGpu("textures-levels", true);
-  CAPTURE(recorded.said);
-  CHECK(recorded.output == alone.output);
-  CHECK(wholeInstances(recorded) == 4);
-  const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
-  size_t objects = 0;
-  for (const auto& [hash, instance] : record.instances) {
-    objects += instance.textures.size();
-    if (instance.textures.size() != 2)
-      continue;
-    const TextureObject &texture = instance.textures[0], &surface = instance.textures[1];
-    CHECK(texture.array.levels == 3);
-    CHECK(texture.array == surface.array);
-    CHECK(texture.memory == surface.memory);
-    CHECK_FALSE(texture.level);
-    CHECK(surface.level == 1);
-    std::array<std::byte, 544> content{};
-    readAt(recorded, instance, texture.memory, content);
-    CHECK(content[127] == std::byte{128});
-    CHECK(content[512] == std::byte{1}); // the second level
-  }
-  CHECK(objects == 2);
 }
 
 TEST_CASE("a driver that fails while recording costs recordings, not the program") {

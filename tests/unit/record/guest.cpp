@@ -16,6 +16,7 @@
 
 #include "tests/unit/record/guest_kernel.h"
 #include "tests/unit/record/guest_launch.h"
+#include "tests/unit/record/guest_textures.h"
 
 using namespace mneme::record::test;
 
@@ -118,12 +119,6 @@ void launchOnDevices() {
               static_cast<double>(data[1005]), static_cast<double>(data[5]));
 }
 
-template <typename... Args> int ofDriver(const char* name, Args... args) {
-  static void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
-  const auto function = reinterpret_cast<int (*)(Args...)>(dlsym(driver, name));
-  return function ? function(args...) : -1;
-}
-
 /// Memory that the program maps itself, in two pieces side by side, which kernels are given, and
 /// which only a pointer in memory leads to. As multicast memory, its handles stand for memory of
 /// several devices, which another process made.
@@ -162,58 +157,6 @@ void launchOnMapped(float* data, bool isMulticast) {
   std::printf("free %d\n", ofDriver("cuMemAddressFree", begin, 2 * piece));
 }
 
-/// A texture and a surface of one array, which no argument names; then the surface alone. What lies
-/// beyond the texture's border has a colour.
-void launchWithTextures(float* data) {
-  const struct {
-    size_t width = 8, height = 4, depth = 0;
-    unsigned format = 0x20, channels = 1, flags = 2;
-  } shape; // CUDA_ARRAY3D_DESCRIPTOR
-  struct {
-    int type = 0;
-    void* array = nullptr;
-    char more[128] = {};
-  } resource; // CUDA_RESOURCE_DESC
-  const struct {
-    unsigned address[3] = {3, 1, 1}, more[7] = {};
-    float border[4] = {0.5f, 0, 0, 2};
-    int reserved[12] = {};
-  } sampler; // CUDA_TEXTURE_DESC
-  unsigned long long texture = 0, surface = 0;
-  std::printf("array %d\n", ofDriver("cuArray3DCreate_v2", &resource.array, &shape));
-  std::printf("texture %d\n", ofDriver("cuTexObjectCreate", &texture, &resource, &sampler,
-                                       static_cast<void*>(nullptr)));
-  std::printf("surface %d\n", ofDriver("cuSurfObjectCreate", &surface, &resource));
-  launch(data, 50);
-  std::printf("destroy %d\n", ofDriver("cuTexObjectDestroy", texture));
-  launch(data, 60);
-  std::printf("destroy %d\n", ofDriver("cuArrayDestroy", resource.array));
-}
-
-/// An array with levels, which a texture shows, and a surface one of them; then neither has an
-/// array any more.
-void launchWithLevels(float* data) {
-  const struct {
-    size_t width = 8, height = 4, depth = 0;
-    unsigned format = 0x20, channels = 1, flags = 2;
-  } shape;
-  struct {
-    int type;
-    void* array = nullptr;
-    char more[128] = {};
-  } whole{1}, part{0};
-  const std::vector<char> sampler(104);
-  unsigned long long texture = 0, surface = 0;
-  std::printf("array %d\n", ofDriver("cuMipmappedArrayCreate", &whole.array, &shape, 3u));
-  std::printf("level %d\n", ofDriver("cuMipmappedArrayGetLevel", &part.array, whole.array, 1u));
-  std::printf("texture %d\n", ofDriver("cuTexObjectCreate", &texture, &whole, sampler.data(),
-                                       static_cast<void*>(nullptr)));
-  std::printf("surface %d\n", ofDriver("cuSurfObjectCreate", &surface, &part));
-  launch(data, 50);
-  std::printf("destroy %d\n", ofDriver("cuMipmappedArrayDestroy", whole.array));
-  launch(data, 60);
-}
-
 /// A context of the program's own, and memory in it.
 struct OwnContext {
   void* context = nullptr;
@@ -233,9 +176,11 @@ struct OwnContext {
   void destroy() const { std::printf("destroy %d\n", ofDriver("cuCtxDestroy_v2", context)); }
 };
 
-void launchWithTexturesInOwnContext() {
+using Textured = void (*)(GuestKernel kernel, float* data);
+
+void launchInOwnContext(Textured launches) {
   const OwnContext own;
-  launchWithTextures(own.data());
+  launches(scale, own.data());
   own.destroy();
   ofDriver("cuCtxSetCurrent", nullptr);
 }
@@ -364,15 +309,19 @@ int main(int argc, char** argv) {
   if (mode.starts_with("heap"))
     launchOnHeap(static_cast<float*>(data), mode == "heap-waits");
   if (mode == "textures")
-    launchWithTextures(static_cast<float*>(data));
+    launchWithTextures(scale, static_cast<float*>(data));
   if (mode == "limits") {
     std::printf("limit %d\n", ofDriver("cuCtxSetLimit", 0, size_t{65536}));
     launch(static_cast<float*>(data), 50);
   }
   if (mode == "textures-levels")
-    launchWithLevels(static_cast<float*>(data));
+    launchWithLevels(scale, static_cast<float*>(data));
+  if (mode == "textures-graph")
+    launchGraphWithTextures(scale, static_cast<float*>(data));
+  if (mode == "textures-graph-own")
+    launchInOwnContext(launchGraphWithTextures);
   if (mode == "textures-own")
-    launchWithTexturesInOwnContext();
+    launchInOwnContext(launchWithTextures);
   if (mode == "own-contexts")
     launchInOwnContexts(static_cast<float*>(data));
   if (mode == "green-context")

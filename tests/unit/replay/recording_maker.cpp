@@ -72,7 +72,7 @@ std::filesystem::path writeRecording(const std::filesystem::path& directory,
   record.arch = "sm_90";
   writer.addKernel(record, {bytesOfText(plan.ir)});
   artifact::InstanceDraft instance;
-  instance.instance.dynamicHash = kDynamicHash;
+  instance.instance.dynamicHash = plan.dynamicHash;
   instance.instance.grid = plan.grid;
   instance.instance.block = plan.block;
   instance.instance.heap = plan.heap;

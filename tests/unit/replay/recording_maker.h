@@ -49,6 +49,7 @@ struct RecordingPlan {
   uint64_t windowAddress = kWindow;
   uint64_t windowBytes = kWindowBytes;
   AddressRange heap = {}; ///< artifact::Instance::heap
+  uint64_t dynamicHash = kDynamicHash;
 
   void addRegion(uint64_t address, Bytes before, Bytes after);
   void addGlobal(const std::string& name, uint64_t address, Bytes before, Bytes after);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "runtime/core/base/error.h"
+#include "runtime/replay/graph_replay.h"
 #include "runtime/replay/trim.h"
 #include "tests/unit/replay/forwarding_device.h"
 #include "tests/unit/replay/kernels.h"
@@ -73,12 +75,14 @@ struct Replayed {
   replay::Result result;
 };
 
-/// Writes a launch that was given texture 5, found 10 in the array and left 11. `left` is what it
-/// stored.
-std::filesystem::path writeTextured(const std::filesystem::path& directory, uint64_t left) {
-  RecordingPlan plan{.kernel = "handle", .ir = kHandle};
-  plan.addRegion(kOut, bytesOfOne(uint64_t{0}), bytesOfOne(left));
-  plan.addRegion(kArray, bytesOfOne(uint64_t{10}), bytesOfOne(uint64_t{11}));
+/// Writes a launch that was given texture 5, found `inArray` and left one more. `left` is what it
+/// stored where it found `out`.
+std::filesystem::path writeTextured(const std::filesystem::path& directory, uint64_t left,
+                                    uint64_t inArray = 10, uint64_t out = 0,
+                                    uint64_t dynamicHash = kDynamicHash) {
+  RecordingPlan plan{.kernel = "handle", .ir = kHandle, .dynamicHash = dynamicHash};
+  plan.addRegion(kOut, bytesOfOne(out), bytesOfOne(left));
+  plan.addRegion(kArray, bytesOfOne(inArray), bytesOfOne(inArray + 1));
   plan.addPointer("out", kOut);
   plan.addScalar("texture", "i64", bytesOfOne(kRecorded));
   plan.block = plan.grid = {1, 1, 1};
@@ -89,7 +93,7 @@ std::filesystem::path writeTextured(const std::filesystem::path& directory, uint
                        .memory = kArray,
                        .memoryBytes = 8,
                        .array = {.width = 2, .format = 0x20, .channels = 1}};
-  record.instances.at(kDynamicHash).textures = {object};
+  record.instances.at(dynamicHash).textures = {object};
   record.device = "cuda:0";
   std::ofstream(file) << record.toJson();
   return file;
@@ -107,6 +111,27 @@ Replayed replayed(uint64_t handle, uint64_t left, bool hasTextures = true,
     device = std::make_unique<ForwardingDevice>();
   replay::Session session(file, "", std::move(device));
   done.result = session.run(session.recorded(), options);
+  return done;
+}
+
+/// Writes two such launches, between which something wrote 20 into the array.
+std::vector<replay::GraphStep> writeGraph(const std::filesystem::path& directory, uint64_t left) {
+  const std::filesystem::path file = writeTextured(directory, left);
+  writeTextured(directory, left, 20, left, kDynamicHash + 1);
+  return {{file, std::to_string(kDynamicHash), {}}, {file, std::to_string(kDynamicHash + 1), {}}};
+}
+
+/// Replays them as a graph.
+Replayed replayedGraph(uint64_t handle, uint64_t left, bool hasTextures = true) {
+  const TemporaryDirectory directory;
+  const auto steps = writeGraph(directory.path(), left);
+  Replayed done;
+  std::unique_ptr<device::Device> device;
+  if (hasTextures)
+    device = std::make_unique<TexturedDevice>(handle, done.calls);
+  else
+    device = std::make_unique<ForwardingDevice>();
+  done.result = replay::replayGraph(steps, std::move(device), {.iterations = 2, .warmup = 1});
   return done;
 }
 
@@ -133,6 +158,34 @@ TEST_CASE("a device without textures leaves the argument as it was") {
   const auto [calls, result] = replayed(0, kRecorded, false);
   CHECK(result.error == "");
   CHECK(result.resultClass == ResultClass::Wrong); // nothing changed the array
+}
+
+TEST_CASE("kernels of a graph leave arrays to each other, and to what is written between them") {
+  const auto [calls, result] = replayedGraph(kRecorded, kRecorded);
+  CHECK(result.error == "");
+  CHECK(result.resultClass == ResultClass::Exact);
+  REQUIRE(calls.size() > 6);
+  const std::vector<std::string> once = {"load all", "launch", "store",
+                                         "load all", "launch", "store"};
+  CHECK(std::vector(calls.begin(), calls.begin() + 6) == once);
+}
+
+TEST_CASE("each kernel of a graph gets the handle that the device gave") {
+  CHECK(replayedGraph(77, 77).result.resultClass == ResultClass::Exact);
+  CHECK(replayedGraph(77, kRecorded).result.resultClass == ResultClass::Wrong);
+  CHECK(replayedGraph(0, kRecorded, false).result.resultClass == ResultClass::Wrong);
+}
+
+TEST_CASE("kernels of a graph that see other textures than the first do not replay together") {
+  const TemporaryDirectory directory;
+  const auto steps = writeGraph(directory.path(), kRecorded);
+  artifact::KernelRecord record = artifact::KernelRecord::load(steps[0].record);
+  record.instances.at(kDynamicHash + 1).textures.clear();
+  std::ofstream(steps[0].record) << record.toJson();
+  std::vector<std::string> calls;
+  CHECK_THROWS_WITH_AS(
+      replay::replayGraph(steps, std::make_unique<TexturedDevice>(kRecorded, calls), {}),
+      doctest::Contains("sees other textures or surfaces than the first"), Error);
 }
 
 TEST_CASE("trials fill arrays from memory and see what is left in them") {
