@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/abi/cache_config.h"
 #include "runtime/core/abi/context_limits.h"
 #include "runtime/core/abi/texture_object.h"
 #include "runtime/core/base/hash.h"
@@ -49,6 +50,7 @@ struct LaunchShape {
   /// Percent of the L1 cache that shall be shared memory, 1 for as little as possible; 0: the
   /// device chooses. Devices without such a choice ignore it.
   uint32_t sharedCarveout = 0;
+  CacheConfig cacheConfig = CacheConfig::None; ///< ignored in the same way
   /// Start with the last block, if the device chooses the order and no block waits for another:
   /// reveals kernels whose result depends on the order.
   bool isReversed = false;

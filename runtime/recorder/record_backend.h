@@ -122,6 +122,8 @@ public:
 
   /// What the program has set for launches of a kernel, as artifact::Instance::sharedCarveout.
   virtual uint32_t carveoutOf(const KernelPlace&) noexcept { return 0; }
+  /// What the program has set for kernels in the current context, if the vendor tells.
+  virtual CacheConfig cacheConfig() noexcept { return CacheConfig::None; }
   virtual LaunchTraits traitsOf(const mneme_launch& launch) const noexcept {
     return {.isCooperative = launch.form == MNEME_LAUNCH_COOPERATIVE};
   }

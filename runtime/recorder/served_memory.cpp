@@ -251,6 +251,14 @@ int watchLimit(int limit, const Next& next) {
   return status;
 }
 
+int watchCacheConfig(const void* kernel, int config, std::optional<int> device, const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  if (Session* session = status == 0 ? Session::existing() : nullptr)
+    session->cacheConfigSet(kernel, cacheConfigOf(config), device);
+  return status;
+}
+
 int watchPeerAccess(int owner, const Next& next) {
   const CallGuard guard;
   const int status = next();

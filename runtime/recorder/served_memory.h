@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 
 #include "runtime/core/artifact/recording.h"
 #include "runtime/recorder/next_call.h"
@@ -47,6 +48,10 @@ int watchContextEnd(void* context, const Next& next);
 
 /// Passes on a call that sets a limit of the current context, by the vendor's number.
 int watchLimit(int limit, const Next& next);
+
+/// Passes on a call that says what is preferred of the L1 cache, by the vendor's number, for a
+/// kernel: in the current context, or in all of a device.
+int watchCacheConfig(const void* kernel, int config, std::optional<int> device, const Next& next);
 
 /// Passes on a call that allows the current device to use the memory of `owner`.
 int watchPeerAccess(int owner, const Next& next);

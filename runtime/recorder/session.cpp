@@ -464,9 +464,7 @@ void Session::recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& a
     draft.instance.sharedBytes = launch.sharedBytes;
     draft.instance.isCooperative = attempt.traits.isCooperative;
     draft.instance.cluster = dims(attempt.traits.cluster);
-    draft.instance.sharedCarveout = attempt.traits.sharedCarveout
-                                        ? attempt.traits.sharedCarveout
-                                        : backend_.carveoutOf(attempt.info->placeOf(launch.kernel));
+    addCachePreference(attempt, launch, draft.instance);
     draft.instance.labels = attempt.labels;
     if (captureAround(attempt, launch, there, draft, alone)) {
       if (attempt.companions)

@@ -22,6 +22,7 @@
 #include "runtime/core/abi/mneme_rt.h"
 #include "runtime/core/artifact/writer.h"
 #include "runtime/core/loaded/loaded_modules.h"
+#include "runtime/recorder/cache_configs.h"
 #include "runtime/recorder/capture.h"
 #include "runtime/recorder/deferred_frees.h"
 #include "runtime/recorder/device_memory.h"
@@ -107,6 +108,9 @@ public:
   void arrayDestroyed(const void* array) noexcept;
   /// Notes that the program set a limit of the current context, by the vendor's number.
   void limitSet(int limit) noexcept;
+  /// Notes what the program prefers of the L1 cache for a kernel: in the current context, or in
+  /// all of a device.
+  void cacheConfigSet(const void* kernel, CacheConfig config, std::optional<int> device) noexcept;
 
   /// The kernel behind a function's handle; its handle is null if it is unknown.
   struct FoundKernel {
@@ -316,6 +320,8 @@ private:
   bool isReadable(const artifact::Region& region, DeviceAccess& access) const;
   void addGlobals(const KernelInfo& info, const void* kernel,
                   std::vector<artifact::Region>& regions);
+  void addCachePreference(const Attempt& attempt, const mneme_launch& launch,
+                          artifact::Instance& instance);
   void announce(const KernelInfo& info);
   void settle(const Attempt& attempt, Fate fate, bool mayRetry);
   void settleLeft();
@@ -342,6 +348,7 @@ private:
   LoadedModules loaded_;
   LiveTextures textures_;
   SetLimits limitsSet_;
+  CacheConfigs cacheConfigs_;
   struct PlacesHeap {
     bool isAskedFor = false;               ///< by a thread that waits for the device
     std::optional<artifact::Region> found; ///< nothing if it was not found

@@ -36,6 +36,8 @@ void Session::forgetDevice(unsigned device) noexcept {
     graphBlocks_->forgetDevice(device);
   textures_.forgetDevice(device);
   limitsSet_.forgetDevice(device);
+  cacheConfigs_.forgetIf(
+      [&](const WorkPlace& place, const void*) { return place == WorkPlace(device); });
   forgetWork(device);
 }
 
@@ -77,6 +79,8 @@ void Session::contextEnded(
     memory_->forgetContext(context);
     textures_.forgetContext(context);
     limitsSet_.forgetContext(context);
+    cacheConfigs_.forgetIf(
+        [&](const WorkPlace& place, const void*) { return context && place.context == context; });
   } else
     for (const auto& module : modules)
       moduleLoaded(module);
@@ -87,6 +91,31 @@ void Session::limitSet(int limit) noexcept {
     limitsSet_.note(backend_.currentPlace(), limit);
   } catch (const std::exception&) { // no memory: a recording lacks the limit
   }
+}
+
+void Session::cacheConfigSet(const void* kernel, CacheConfig config,
+                             std::optional<int> device) noexcept {
+  try {
+    const void* const first = loaded_.firstHandle(kernel);
+    const TextureAccess* const driver = backend_.textures(); // the runtime may be what calls
+    const auto known = driver ? driver->place() : std::nullopt;
+    const WorkPlace place = device  ? WorkPlace(static_cast<unsigned>(*device))
+                            : known ? *known
+                                    : backend_.currentPlace();
+    cacheConfigs_.note(place, first ? first : kernel, config, device.has_value());
+  } catch (const std::exception&) { // no memory: a recording lacks it
+  }
+}
+
+/// What the program wants of the L1 cache: for the launch, for the kernel, or for its context.
+void Session::addCachePreference(const Attempt& attempt, const mneme_launch& launch,
+                                 artifact::Instance& instance) {
+  instance.sharedCarveout = attempt.traits.sharedCarveout
+                                ? attempt.traits.sharedCarveout
+                                : backend_.carveoutOf(attempt.info->placeOf(launch.kernel));
+  instance.cacheConfig = cacheConfigs_.of(place_, launch.kernel);
+  if (instance.cacheConfig == CacheConfig::None)
+    instance.cacheConfig = backend_.cacheConfig();
 }
 
 void Session::giveBackDeviceMemory() noexcept {

@@ -50,7 +50,9 @@ device::LaunchShape launchShape(const artifact::Instance& instance, const Config
           .dynamicSharedBytes = c.sharedBytes,
           .cluster = {instance.cluster.x, instance.cluster.y, instance.cluster.z},
           .isCooperative = instance.isCooperative,
-          .sharedCarveout = c.sharedCarveout != 0 ? c.sharedCarveout : instance.sharedCarveout};
+          .sharedCarveout = c.sharedCarveout != 0 ? c.sharedCarveout : instance.sharedCarveout,
+          // Which of both counts, no driver promises: that which is asked for is alone.
+          .cacheConfig = c.sharedCarveout != 0 ? CacheConfig::None : instance.cacheConfig};
 }
 
 compile::Request makeRequest(const artifact::KernelRecord& record,

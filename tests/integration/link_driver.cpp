@@ -82,6 +82,7 @@ int cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, void*, const char* na
   return isTold("LINK_DRIVER_HEAD") && std::strcmp(name, "head") == 0 ? 0 : 500;
 }
 int cuFuncSetAttribute(void*, int, int) { return 0; }
+int cuFuncSetCacheConfig(void*, int) { return 0; }
 int cuLaunchKernelEx(const void* config, void*, void** arguments, void**) {
   if (const char* stack = std::getenv("LINK_DRIVER_STACK"); stack && limits[0] < std::stoul(stack))
     return 719;

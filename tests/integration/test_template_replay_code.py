@@ -239,6 +239,10 @@ def test_machine_code_and_fat_binaries_stay_as_they_are(form: str, tmp_path: Pat
     assert f'#define IMAGE "code.{form}"'.encode() in files["main.cpp"]
     assert b"kSharedCarveout = -1" in files["launch.h"]
     assert b"kSharedCarveout = 0;" in _files(record, shared_carveout=1)["launch.h"]
+    assert b"kCacheConfig = 0;" in files["launch.h"]
+    _with(record, CacheConfig="PreferL1")
+    assert b"kCacheConfig = 2;" in _files(record)["launch.h"]
+    assert b"kCacheConfig = 0;" in _files(record, shared_carveout=1)["launch.h"]
     # No variable is known to be in the image: the memory is where it was.
     assert b"true," not in files["launch.h"].partition(b"kRegions")[2]
     for option, value in (("codegen_opt", 1), ("max_threads", 64), ("max_registers", 32)):

@@ -221,6 +221,16 @@ def test_show_names_limits_that_the_program_set(tmp_path: Path) -> None:
     assert '"limits": {"Stack": 65536, "Launches": 4096}' in json.dumps(one)
 
 
+def test_show_names_what_the_program_preferred_of_the_cache(tmp_path: Path) -> None:
+    record = RecordedExecution.from_json(WALK)
+    launch = next(iter(record.kernel_instances.values()))
+    launch.cache_config = "PreferL1"
+    record.to_json(tmp_path / WALK.name)
+    assert mneme("show", tmp_path / WALK.name).stdout.count(" shared, PreferL1;") == 1
+    one = json.loads(mneme("show", tmp_path / WALK.name, launch.dynamic_hash, "--json").stdout)
+    assert '"cache_config": "PreferL1"' in json.dumps(one)
+
+
 def test_show_says_that_a_kernel_launches_kernels(tmp_path: Path) -> None:
     record = RecordedExecution.from_json(WALK)
     record.extras["Options"] = {"unrecorded_reads": ["clocks", "launches of its own"]}

@@ -122,6 +122,7 @@ def additions(text: str) -> dict[str, Any]:
             "block": "1, 1, 1",
             "cluster": "1, 1, 1",
             "carveout": -1,
+            "cache_config": 0,
             "limits": [(0, 65536)],
             "remarks": [text],
             "regions": [{**region, "before": "nullptr", "after": '"000.after"'}],

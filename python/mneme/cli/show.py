@@ -199,12 +199,13 @@ def _show_instance(instance: InstanceDetails) -> None:
         "x".join(str(n) for n in dims.values()) for dims in (instance.grid, instance.block)
     )
     carveout = f", carve-out {instance.shared_carveout} %" if instance.shared_carveout else ""
+    preferred = f", {instance.cache_config}" if instance.cache_config else ""
     cooperative = ", cooperative" if instance.is_cooperative else ""
     times = "once" if instance.occurrences == 1 else f"{instance.occurrences} times"
     _console.print_line()
     _console.print_line(
         f"launch @{instance.number} {instance.record_id}: grid {grid}, block {block}, "
-        f"{_console.format_bytes(instance.shared_mem)} shared{carveout}{cooperative}; "
+        f"{_console.format_bytes(instance.shared_mem)} shared{carveout}{preferred}{cooperative}; "
         f"{times}; recorded in {_console.format_ns(instance.recorded_ns)}"
     )
     if instance.labels:

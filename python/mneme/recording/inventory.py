@@ -167,6 +167,8 @@ class InstanceDetails:
     shared_mem: int
     shared_carveout: int
     """Percent of the L1 cache that its program wanted as shared memory, 1: least; 0: none."""
+    cache_config: str
+    """What its program preferred of the L1 cache, as in the record; empty: nothing."""
     is_cooperative: bool
     occurrences: int
     recorded_ns: int
@@ -337,6 +339,7 @@ def _instance(known: Sequence[Argument], instance: KernelInstance, number: int) 
         block=instance.block_dim.to_dict(),
         shared_mem=instance.shared_mem,
         shared_carveout=instance.shared_carveout,
+        cache_config=instance.cache_config,
         is_cooperative=instance.is_cooperative,
         occurrences=instance.occ,
         recorded_ns=instance.recorded_ns,

@@ -14,6 +14,7 @@ from mneme.files.publish import publish_text
 from mneme.kernel_names import KernelName, short_name, shortened
 from mneme.recording.memory_state import MemStateRef, SnapshotType
 from mneme.recording.record_json import Fields, read_record
+from mneme.recording.trimming import Trimming
 from mneme.recording.without_ir import refusal
 from mneme.source_place import SourcePlace, places_in_tables
 
@@ -27,42 +28,6 @@ if TYPE_CHECKING:
 _LONGEST_LABEL = 40  # characters in sentences
 
 __all__ = ["KernelInstance", "MemStateRef", "RecordedExecution", "SnapshotType", "Trimming"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trimming:
-    """What `mneme trim` left out of a launch."""
-
-    memory: int
-    """Bytes of memory that were recorded."""
-
-    unread: int
-    """Bytes of them that the launch does not read."""
-
-    grid_dim: dim3
-    """Blocks of the recorded launch."""
-
-    record_id: str
-    """Its record id."""
-
-    @classmethod
-    def read(cls, fields: Fields) -> Trimming:
-        """Read it from a record file."""
-        return cls(
-            memory=fields.number("Memory"),
-            unread=fields.number("Unread"),
-            grid_dim=fields.dims("GridDims"),
-            record_id=fields.text("RecordId"),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as in the record file."""
-        return {
-            "Memory": self.memory,
-            "Unread": self.unread,
-            "GridDims": self.grid_dim.to_dict(),
-            "RecordId": self.record_id,
-        }
 
 
 @dataclass(kw_only=True)
@@ -117,6 +82,9 @@ class KernelInstance:
     shared_carveout: int = 0
     """Percent of the L1 cache that its program wanted as shared memory, 1: least; 0: none."""
 
+    cache_config: str = ""
+    """What its program preferred of the L1 cache: "PreferShared", "PreferL1", "PreferEqual"."""
+
     constant_names: dict[str, str] = field(default_factory=dict)
     """What can be fixed, as of `constant_paths`, if the record says it."""
 
@@ -161,6 +129,7 @@ class KernelInstance:
             "RecordedNs": self.recorded_ns,
             **({"ClusterDims": dict(self.cluster_dim)} if self.cluster_dim else {}),
             **({"SharedCarveout": self.shared_carveout} if self.shared_carveout else {}),
+            **({"CacheConfig": self.cache_config} if self.cache_config else {}),
             **({"Labels": list(self.labels)} if self.labels else {}),
             **({"Multiprocessors": dict(self.multiprocessors)} if self.multiprocessors else {}),
             **({"Limits": dict(self.limits)} if self.limits else {}),
@@ -235,6 +204,7 @@ class RecordedExecution:
             recorded_ns=fields.number("RecordedNs") if fields.has("RecordedNs") else 0,
             cluster_dim=fields.dims("ClusterDims").to_dict() if fields.has("ClusterDims") else {},
             shared_carveout=fields.number("SharedCarveout") if fields.has("SharedCarveout") else 0,
+            cache_config=fields.text("CacheConfig") if fields.has("CacheConfig") else "",
             constant_names=dict(self._constants),
             labels=tuple(fields.list_of("Labels", str)) if fields.has("Labels") else (),
             multiprocessors=fields.numbers_of("Multiprocessors", "Used", "Of"),

@@ -26,6 +26,7 @@ __all__ = [
 
 _MEBIBYTE = 1 << 20
 # Numbers of CUlimit.
+_CACHE_CONFIGS: Final = {"PreferShared": 1, "PreferL1": 2, "PreferEqual": 3}
 _LIMITS: Final = {"Stack": 0, "Print": 1, "Heap": 2, "Launches": 4}
 
 
@@ -116,6 +117,7 @@ def launch_context(
         "block": _triple(recording["block"]),
         "cluster": _triple(instance.cluster_dim or {"x": 1, "y": 1, "z": 1}),
         "carveout": _carveout(shared_carveout or instance.shared_carveout),
+        "cache_config": 0 if shared_carveout else _CACHE_CONFIGS.get(instance.cache_config, 0),
         "limits": [(_LIMITS[name], value) for name, value in instance.limits.items()],
         "arguments": _arguments(before, recording),
         "remarks": _remarks(record, instance),

@@ -33,6 +33,16 @@ Dim3 dimsFromJson(const Fields& fields) {
 
 constexpr uint32_t kMostPercent = 100;
 
+/// The words of "CacheConfig", by number; without a preference there is no such field.
+constexpr std::array kCacheConfigs = {"", "PreferShared", "PreferL1", "PreferEqual"};
+
+CacheConfig cacheConfigFromJson(const Fields& fields) {
+  const auto found = std::ranges::find(kCacheConfigs, fields.text("CacheConfig"));
+  if (found == kCacheConfigs.begin() || found == kCacheConfigs.end())
+    fields.refuse("CacheConfig", "is not PreferShared, PreferL1 or PreferEqual");
+  return cacheConfigOf(static_cast<int>(found - kCacheConfigs.begin()));
+}
+
 /// "ClusterDims": more than one block and no more than any device can have.
 Dim3 clusterFromJson(const Fields& fields) {
   if (!fields.has("ClusterDims"))
@@ -75,6 +85,8 @@ json instanceToJson(const Instance& instance) {
     value["ClusterDims"] = dimsToJson(cluster);
   if (instance.sharedCarveout != 0)
     value["SharedCarveout"] = instance.sharedCarveout;
+  if (instance.cacheConfig != CacheConfig::None)
+    value["CacheConfig"] = kCacheConfigs[static_cast<size_t>(instance.cacheConfig)];
   if (!instance.labels.empty())
     value["Labels"] = instance.labels;
   if (instance.part.of != 0)
@@ -114,6 +126,8 @@ Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
     instance.sharedCarveout = fields.u32("SharedCarveout");
   if (instance.sharedCarveout > kMostPercent)
     fields.refuse("SharedCarveout", "is not a part in percent");
+  if (fields.has("CacheConfig"))
+    instance.cacheConfig = cacheConfigFromJson(fields);
   instance.occurrences = fields.u64("Occurrences");
   instance.prologue = fields.fileName("Prologue");
   instance.epilogue = fields.fileName("Epilogue");

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "runtime/core/abi/argument.h"
+#include "runtime/core/abi/cache_config.h"
 #include "runtime/core/abi/context_limits.h"
 #include "runtime/core/abi/source_place.h"
 #include "runtime/core/abi/texture_object.h"
@@ -112,6 +113,8 @@ struct Instance {
   /// What the program had set: percent of the L1 cache, 1 for as little as possible; 0: nothing,
   /// and then not in the file. "SharedCarveout"
   uint32_t sharedCarveout = 0;
+  /// What the program had set for the kernel, or else for its context. "CacheConfig"
+  CacheConfig cacheConfig = CacheConfig::None;
   uint64_t occurrences = 1; ///< launches with this dynamic hash, recorded or not
   std::string prologue;     ///< file name in the directory, or a path to a file elsewhere
   std::string epilogue;

@@ -54,13 +54,15 @@ constexpr std::array<std::string_view, 10> kApart = {
     "libmneme_",       "librecord.so"};
 
 /// The shared runtime gets only those functions of the driver that tell about code which mneme's
-/// compiler has not seen, and about textures: all else is known as calls of the runtime.
+/// compiler has not seen, about its kernels, and about textures: all else is known as calls of the
+/// runtime.
 constexpr std::string_view kRuntime = "libcudart.so";
-constexpr std::array<std::string_view, 12> kForRuntime = {
+constexpr std::array<std::string_view, 14> kForRuntime = {
     "cuGetProcAddress",    "cuLibrary",        "cuModule",
     "cuKernelGetFunction", "cuLaunchKernel",   "cuLaunchCooperativeKernel",
     "cuTexObject",         "cuSurfObject",     "cuArrayDestroy",
-    "cuArrayGetPlane",     "cuMipmappedArray", "cuCtxSetLimit"};
+    "cuArrayGetPlane",     "cuMipmappedArray", "cuCtxSetLimit",
+    "cuFuncSetCache",      "cuKernelSetCache"};
 
 /// And these, unless this library knows them as calls of the runtime.
 constexpr std::string_view kGraphs = "cuGraph";

@@ -147,6 +147,12 @@ void prepareLaunch(Context& context, const Description& device, CudaModule& modu
                                             CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                             static_cast<int>(shape.dynamicSharedBytes)),
         "allowing " + std::to_string(shape.dynamicSharedBytes) + " dynamic bytes of shared memory");
+  if (shape.cacheConfig != module.cacheConfig && context.driver().cuFuncSetCacheConfig) {
+    context.check(context.driver().cuFuncSetCacheConfig(module.function(),
+                                                        static_cast<int>(shape.cacheConfig)),
+                  "setting the preferred configuration of the cache");
+    module.cacheConfig = shape.cacheConfig;
+  }
   if (shape.sharedCarveout != module.sharedCarveout) {
     context.check(context.driver().cuFuncSetAttribute(
                       module.function(), CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,

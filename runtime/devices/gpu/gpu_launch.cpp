@@ -28,7 +28,7 @@ bool isSame(const LaunchShape& first, const LaunchShape& second) {
          std::equal(first.cluster, first.cluster + 3, second.cluster) &&
          first.dynamicSharedBytes == second.dynamicSharedBytes &&
          first.isCooperative == second.isCooperative &&
-         first.sharedCarveout == second.sharedCarveout;
+         first.sharedCarveout == second.sharedCarveout && first.cacheConfig == second.cacheConfig;
 }
 
 void checkThreads(const Description& device, const LoadedKernel& module, const LaunchShape& shape) {

@@ -21,6 +21,7 @@ public:
   std::optional<LaunchShape> accepted;
   /// As LaunchShape has it: what the driver knows.
   uint32_t sharedCarveout = 0;
+  CacheConfig cacheConfig = CacheConfig::None;
 
 protected:
   explicit LoadedKernel(std::string kernel) : kernel_(std::move(kernel)) {}

@@ -53,6 +53,7 @@ TEST_CASE("a record survives saving and loading") {
   instance.labels = {"step", "advection"};
   instance.cluster = {2, 4, 1};
   instance.sharedCarveout = 50;
+  instance.cacheConfig = CacheConfig::L1;
   instance.part = {.multiprocessors = 32, .of = 132};
   instance.limits = {.stackBytes = 65536, .ownLaunches = 4096};
   instance.heap = {0x205400000, 8 << 20};
@@ -73,6 +74,7 @@ TEST_CASE("a record survives saving and loading") {
   CHECK(loaded.instances.at(~0ull).grid.z == 3);
   CHECK(loaded.instances.at(~0ull).cluster.y == 4);
   CHECK(loaded.instances.at(~0ull).sharedCarveout == 50);
+  CHECK(loaded.instances.at(~0ull).cacheConfig == CacheConfig::L1);
   CHECK(loaded.instances.at(~0ull).part.multiprocessors == 32);
   CHECK(loaded.instances.at(~0ull).part.of == 132);
   CHECK(loaded.instances.at(~0ull).limits == instance.limits);
@@ -89,6 +91,7 @@ TEST_CASE("records of the existing tools are accepted") {
   CHECK(record.instances.at(42).cluster.x == 1);
   CHECK(record.toJson().find("ClusterDims") == std::string::npos);
   CHECK(record.toJson().find("SharedCarveout") == std::string::npos);
+  CHECK(record.toJson().find("CacheConfig") == std::string::npos);
 }
 
 TEST_CASE("an absolute path into the record's own directory is taken as a name") {
@@ -129,6 +132,8 @@ TEST_CASE("what is wrong with a record is named") {
   CHECK(
       refusal(replaced(kForeign, "\"SharedMem\": 16", "\"SharedMem\": 16, \"SharedCarveout\": 101"))
           .find("SharedCarveout") != std::string::npos);
+  CHECK(refusal(replaced(kForeign, "\"SharedMem\": 16", "\"SharedMem\": 16, \"CacheConfig\": \"\""))
+            .find("is not PreferShared, PreferL1 or PreferEqual") != std::string::npos);
   CHECK(refusal(replaced(kForeign, "{\"StaticHash\"", "{\"ArgKinds\": [\"word\"], \"StaticHash\""))
             .find("unknown kind 'word'") != std::string::npos);
   CHECK(refusal(replaced(kForeign, "\"42\"", "\"4x\"")).find("decimal") != std::string::npos);

@@ -5,7 +5,7 @@ using namespace fake;
 
 namespace {
 
-std::string carveouts; ///< that were set
+std::string carveouts, cacheConfigs; ///< that were set
 
 struct Event {
   uint64_t position = 0;
@@ -219,6 +219,15 @@ extern "C" __attribute__((visibility("default"))) const char* fakeCarveouts() {
   static std::string told;
   told = std::exchange(carveouts, "");
   return told.c_str();
+}
+extern "C" __attribute__((visibility("default"))) const char* fakeCacheConfigs() {
+  static std::string told;
+  told = std::exchange(cacheConfigs, "");
+  return told.c_str();
+}
+FAKE(cuFuncSetCacheConfig, CUfunction, int config) {
+  cacheConfigs += std::to_string(config) + " ";
+  return verdict("cuFuncSetCacheConfig");
 }
 FAKE(cuFuncSetAttribute, CUfunction function, CUfunction_attribute attribute, int value) {
   if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)

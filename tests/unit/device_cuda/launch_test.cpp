@@ -65,6 +65,21 @@ TEST_CASE("a launch sets its carve-out of shared memory, where it is another one
   CHECK(seen() == std::string("50 0 100 -1 "));
 }
 
+TEST_CASE("a launch sets what is preferred of the cache, where it is something else") {
+  const auto device = openFake();
+  const auto module = loadPtx(*device, "k");
+  const auto seen = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "fakeCacheConfigs"));
+  REQUIRE(bool(seen));
+  LaunchShape shape = shapeOf(10, 128);
+  seen();
+  for (const CacheConfig wanted : {CacheConfig::None, CacheConfig::Shared, CacheConfig::Shared,
+                                   CacheConfig::L1, CacheConfig::Equal, CacheConfig::None}) {
+    shape.cacheConfig = wanted;
+    device->launch(*module, shape, nullptr, 10);
+  }
+  CHECK(seen() == std::string("1 2 3 0 "));
+}
+
 TEST_CASE("the variables of a loaded cubin have the driver's addresses") {
   const auto device = openFake();
   const auto module = device->load(embed::test::cubinWith(), "k", {});

@@ -67,6 +67,7 @@ bool isNeverStarted() {
 }
 
 thread_local std::vector<CUcontext> pushed;
+int preferred = 0; ///< configuration of the cache
 
 CUcontext current() {
   depth = 1; // copies ask for it
@@ -172,6 +173,8 @@ FAKE(cuCtxSynchronize) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return deviceCtxSynchronize();
 }
+FAKE(cuCtxSetCacheConfig, int config) { return preferred = config, CUDA_SUCCESS; }
+FAKE(cuCtxGetCacheConfig, int* config) { return *config = preferred, CUDA_SUCCESS; }
 FAKE(cuStreamQuery, CUstream stream) {
   return isAtWork() ? CUDA_ERROR_NOT_READY : deviceStreamQuery(stream);
 }

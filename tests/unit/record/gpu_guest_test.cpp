@@ -3,6 +3,8 @@
 #include "tests/unit/record/gpu_run.h"
 
 #include <array>
+#include <cstring>
+#include <map>
 #include <set>
 #include <span>
 
@@ -231,6 +233,27 @@ TEST_CASE("a driver that places no memory leaves it to the vendor") {
     CHECK(wholeInstances(recorded) == 2);
     CHECK(prologueOf(recorded, 0).regions()[0].address != 0x600000000000);
   }
+}
+
+TEST_CASE("what a program prefers of the cache is recorded: of a kernel, or else of its context") {
+  const std::string all = "MNEME_MAX_RECORDINGS=100";
+  const Run alone = runOnGpu("cache-configs", false),
+            recorded = runOnGpu("cache-configs", true, all);
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == alone.output);
+  const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
+  std::map<int, CacheConfig> found; // by the number that is an argument
+  for (const auto& [hash, instance] : record.instances) {
+    const auto values =
+        artifact::Snapshot::open(recorded.directory / "data" / instance.prologue).args();
+    int count = 0;
+    std::memcpy(&count, values.at(1).data(), sizeof count);
+    found[count] = instance.cacheConfig;
+  }
+  CHECK(found.at(50) == CacheConfig::None);
+  CHECK(found.at(51) == CacheConfig::L1);
+  CHECK(found.at(52) == CacheConfig::L1);
+  CHECK(found.at(53) == CacheConfig::Shared);
 }
 
 TEST_CASE("a launch that reaches the heap is recorded with it, unless it allocates itself") {

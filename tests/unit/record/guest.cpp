@@ -265,6 +265,19 @@ void launchOnPageable(float* data) {
   std::free(host);
 }
 
+/// What the program prefers of the L1 cache: for the kernel, then for the context, too.
+void launchWithCacheConfigs(float* data) {
+  const auto* const kernel = reinterpret_cast<const void*>(&scale);
+  launch(data, 50);
+  std::printf("kernel %d", cudaFuncSetCacheConfig(kernel, 2));
+  launch(data, 51);
+  std::printf(" context %d", ofDriver("cuCtxSetCacheConfig", 1));
+  launch(data, 52);
+  std::printf(" kernel %d %d\n", cudaFuncSetCacheConfig(kernel, 0),
+              cudaFuncSetCacheConfig(nullptr, 3)); // which is refused
+  launch(data, 53);
+}
+
 void inChild(const std::string& mode, void* data) {
   std::fflush(stdout);
   const pid_t child = mode == "vfork" ? vfork() : fork();
@@ -314,6 +327,8 @@ int main(int argc, char** argv) {
     std::printf("limit %d\n", ofDriver("cuCtxSetLimit", 0, size_t{65536}));
     launch(static_cast<float*>(data), 50);
   }
+  if (mode == "cache-configs")
+    launchWithCacheConfigs(static_cast<float*>(data));
   if (mode == "textures-levels")
     launchWithLevels(scale, static_cast<float*>(data));
   if (mode == "textures-graph")

@@ -17,6 +17,7 @@ int cudaFree(void* pointer);
 int cudaDeviceSynchronize();
 int cudaGetDevice(int* device);
 int cudaLaunchKernel(const void*, mneme_dim3, mneme_dim3, void**, size_t, void*);
+int cudaFuncSetCacheConfig(const void* kernel, int config);
 extern std::atomic<int> guestWork;
 }
 

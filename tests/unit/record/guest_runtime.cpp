@@ -91,6 +91,7 @@ int cudaLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block, void
     fault = kLaunchFailure;
   return 0;
 }
+int cudaFuncSetCacheConfig(const void* kernel, int) { return kernel ? 0 : kInvalidValue; }
 int cudaLaunchCooperativeKernelMultiDevice(const GuestLaunch* launches, unsigned count, unsigned) {
   if (!launches || count == 0 || count > 2)
     return kInvalidValue;

@@ -62,6 +62,19 @@ Configuration plainFor(const std::string& key) {
 
 } // namespace
 
+TEST_CASE(
+    "a carve-out that is asked for takes the place of what the program prefers of the cache") {
+  artifact::Instance instance;
+  instance.sharedCarveout = 75;
+  instance.cacheConfig = CacheConfig::L1;
+  Configuration configuration;
+  CHECK(launchShape(instance, configuration).cacheConfig == CacheConfig::L1);
+  CHECK(launchShape(instance, configuration).sharedCarveout == 75);
+  configuration.sharedCarveout = 50;
+  CHECK(launchShape(instance, configuration).cacheConfig == CacheConfig::None);
+  CHECK(launchShape(instance, configuration).sharedCarveout == 50);
+}
+
 TEST_CASE("every knob reaches the request, its message, and what results are known by") {
   for (const Knob& knob : knobs()) {
     CAPTURE(knob.key);

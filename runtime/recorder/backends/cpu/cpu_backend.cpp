@@ -161,6 +161,13 @@ public:
     return traitsByAttributes(launch);
   }
 
+  /// It does nothing here, and counts where the recording is replayed on a GPU.
+  CacheConfig cacheConfig() noexcept override {
+    static const auto ask = find<int (*)(int*)>("cudaDeviceGetCacheConfig");
+    int config = 0;
+    return ask && ask(&config) == 0 ? cacheConfigOf(config) : CacheConfig::None;
+  }
+
   std::span<const char* const> functionsAcrossGrids() const noexcept override {
     return kFunctionsAcrossGrids;
   }

@@ -137,6 +137,14 @@ public:
       runtime_.attributesOf(attributes.data(), kernel.handle);
   }
   uint32_t carveoutOf(const KernelPlace& kernel) noexcept override;
+  CacheConfig cacheConfig() noexcept override {
+    const Driver* driver = Driver::find();
+    int config = 0;
+    return driver && driver->cuCtxGetCacheConfig &&
+                   driver->cuCtxGetCacheConfig(&config) == CUDA_SUCCESS
+               ? cacheConfigOf(config)
+               : CacheConfig::None;
+  }
   Capturing capturing(void* stream) noexcept override;
   std::optional<std::vector<embed::DeviceParameter>> parametersOf(const void* function) override;
   std::string architecture() override;
