@@ -401,8 +401,8 @@ void ExecutableGraph::setOff(void* original, bool isOff) {
 
 void ExecutableGraph::setChild(void* original, void* graph) {
   GraphNode* const node = goesOn_ ? nullptr : find(original);
-  if (!node || node->isStandIn)
-    return;
+  if (!node || !node->child) // in a graph that is copied node by node, nothing replaces it
+    return node && !node->isStandIn ? lose() : void();
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);
   auto child = cloneGraph(functions_, graph);
   inherit(*child, *node->child);

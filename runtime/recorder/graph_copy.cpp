@@ -107,12 +107,27 @@ bool canSimplyLeave(const GraphNode& node) {
   return is(node, NodeKind::Copy) || is(node, NodeKind::Fill);
 }
 
+/// Whether a graph in the graph can be run as a whole in a copy: none of its kernels sets
+/// conditions.
+bool isWholeChild(const GraphFunctions& functions, const GraphNode& node,
+                  const IsKernel& mayLeave) {
+  void* child = nullptr;
+  if (!is(node, NodeKind::Child) || functions.childGraph(node.original, &child) != 0 ||
+      whyNotCopied(functions, child, false))
+    return false;
+  std::vector<const void*> kernels, none;
+  addFunctions(functions, child, mayLeave, kernels, none);
+  return std::ranges::all_of(kernels, mayLeave);
+}
+
 /// Makes the copy of one node, whose handle is that of the program's until then.
-void copyNode(GraphBody& body, GraphNode& node, const std::vector<void*>& after) {
+void copyNode(GraphBody& body, GraphNode& node, const std::vector<void*>& after,
+              const IsKernel& mayLeave) {
   const auto& functions = body.functions;
   void* copy = nullptr;
   const bool isLike =
-      (is(node, NodeKind::Kernel) || canSimplyLeave(node) || is(node, NodeKind::Host)) &&
+      (is(node, NodeKind::Kernel) || canSimplyLeave(node) || is(node, NodeKind::Host) ||
+       isWholeChild(functions, node, mayLeave)) &&
       functions.addLike(&copy, body.graph, after.data(), after.size(), node.original) == 0;
   node.isStandIn = !isLike;
   if (!isLike)
@@ -159,7 +174,7 @@ std::unique_ptr<GraphBody> rebuildGraph(const GraphFunctions& functions, void* g
     std::vector<void*> after;
     for (const GraphNode* one : earlier[node])
       after.push_back(one->handle);
-    copyNode(*body, *node, after);
+    copyNode(*body, *node, after, mayLeave);
     if (is(*node, NodeKind::Conditional))
       copyBodies(functions, *node, mayLeave);
   }

@@ -93,7 +93,8 @@ struct GraphFunctions {
   // If one of these is null, graphs with conditional nodes, which no vendor copies, are left whole;
   // it also needs `addEmpty`.
   int (*create)(void** graph, unsigned flags) = nullptr;
-  /// Adds a node that does what the other one does: a kernel, a copy, a fill or a host function.
+  /// Adds a node that does what the other one does: a kernel, a copy, a fill, a host function or a
+  /// graph.
   int (*addLike)(void** node, void* graph, void* const* after, size_t count, void* other) = nullptr;
   /// Names of functions by which kernels say which bodies of conditional nodes run.
   std::span<const char* const> conditionSetters = {};

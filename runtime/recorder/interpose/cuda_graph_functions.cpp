@@ -224,6 +224,15 @@ int addHostLike(void** node, void* graph, void* const* after, size_t count, void
   return status == 0 ? add(node, graph, after, count, params) : status;
 }
 
+int addChildLike(void** node, void* graph, void* const* after, size_t count, void* other) {
+  using Add = int (*)(void** node, void* graph, void* const* after, size_t count, void* child);
+  const auto read = find<GetChild>("cuGraphChildGraphNodeGetGraph");
+  const auto add = find<Add>("cuGraphAddChildGraphNode"); // copies it
+  void* child = nullptr;
+  const int status = read && add ? read(other, &child) : kInitializationError;
+  return status == 0 ? add(node, graph, after, count, child) : status;
+}
+
 /// The runtime's graphs are the driver's.
 int addNodeLike(void** node, void* graph, void* const* after, size_t count, void* other) {
   int type = -1;
@@ -234,6 +243,8 @@ int addNodeLike(void** node, void* graph, void* const* after, size_t count, void
     return addKernelLike(node, graph, after, count, other);
   if (type == static_cast<int>(NodeKind::Host))
     return addHostLike(node, graph, after, count, other);
+  if (type == static_cast<int>(NodeKind::Child))
+    return addChildLike(node, graph, after, count, other);
   if (type == static_cast<int>(NodeKind::Copy))
     return addLike("cuGraphMemcpyNodeGetParams", "cuGraphAddMemcpyNode", node, graph, after, count,
                    other);

@@ -223,6 +223,26 @@ TEST_CASE("a graph that cannot be launched body by body says why") {
   CHECK(why() == "the bodies of a conditional node cannot be made again");
 }
 
+TEST_CASE("a graph in a body runs as a whole, unless a kernel in it sets conditions") {
+  Program program;
+  auto* loop = program.condition(program.graph, 1, Type::While, 1, {program.graph.add(1)}, 1);
+  fake::Graph& body = *loop->bodies[0];
+  auto inner = std::make_unique<fake::Graph>();
+  inner->add(3, {inner->add(2)});
+  auto* const child = body.addChild(std::move(inner));
+  program.setter(body, 51, 1, {child});
+  {
+    ExecutableGraph& exec = program.exec();
+    CHECK_FALSE(whyNotChosen(fake::functionsThatChoose(), *exec.body()));
+    world.sets = {{51, {1, 0}}};
+    const Launch launch(exec);
+    CHECK(world.ran == Ran{1, 2, 3, 51, 2, 3, 51});
+  }
+  child->child->add(52);
+  CHECK(whyNotChosen(fake::functionsThatChoose(), *program.exec().body()) ==
+        std::string("a node in it cannot be made again"));
+}
+
 TEST_CASE("handles that are not numbers from 1 on belong to their graph") {
   Program program;
   program.condition(program.graph, 2, Type::If, 1, {program.graph.add(1)});

@@ -332,7 +332,8 @@ TEST_CASE("kernels of graphs in a graph with conditional nodes stay there, and a
   auto inner = std::make_unique<fake::Graph>();
   inner->add(2);
   auto* condition = graph.add(1, {}, kConditional);
-  graph.add(3, {graph.addChild(std::move(inner), {condition})});
+  auto* const child = graph.addChild(std::move(inner), {condition});
+  graph.add(3, {child});
   void* made = nullptr;
   const auto& functions = fake::functionsThatRebuild();
   CHECK(functions.instantiate(&made, &graph, 0) == 0);
@@ -344,6 +345,8 @@ TEST_CASE("kernels of graphs in a graph with conditional nodes stay there, and a
   exec.update(&other);
   CHECK(exec.inChildren().empty());
   CHECK(inParts(exec, {4}) == Parts{{1, 2}, {4}}); // the fake vendor updates nothing
+  exec.setChild(child, child->child.get());
+  CHECK(exec.whyNot() == ExecutableGraph::kLost);
   world.refusesNodes = true;
   const ExecutableGraph whole(&graph, made, 0, functions, {any});
   CHECK(whole.whyNot() == ExecutableGraph::kWhole);

@@ -173,6 +173,8 @@ int addLike(void** node, void* graph, void* const* after, size_t count, void* ot
     before.push_back(nodeOf(after[index]));
   Node* const made = graphOf(graph)->add(nodeOf(other)->number, before, nodeOf(other)->kind);
   made->condition = nodeOf(other)->condition;
+  if (nodeOf(other)->child)
+    made->child = nodeOf(other)->child->copy();
   *node = made;
   return 0;
 }
