@@ -255,9 +255,6 @@ def processor_hash() -> str:
 def content_hash(content: bytes) -> str:
     """Return the hash of stored content, 32 hexadecimal digits."""
 
-def short_hash(content: bytes) -> int:
-    """Return the hash of 64 bits with which tables and headers of files are checked."""
-
 _CodeTarget = tuple[str, list[tuple[str, int]]]
 """What code is made for: "sm_90"; names and addresses of the globals that are compiled in."""
 
@@ -733,6 +730,18 @@ class Snapshot:
         Raises:
             ArtifactCorrupt
         """
+
+def write_partial_snapshot(target: _Path, whole: _Path, zero: set[int]) -> Snapshot:
+    """Write a snapshot that differs from another one by regions of zeros; return it.
+
+    Args:
+        target: The new file; it refers to a file beside it that is called as the other one.
+        whole: The other one.
+        zero: Numbers of regions.
+
+    Raises:
+        InvalidArgument, NotFound, OutOfRange, ArtifactCorrupt, IoFailed
+    """
 
 def list_directory(directory: _Path) -> _Listing:
     """Return records, unfinished files and notes about losses of a recording directory."""

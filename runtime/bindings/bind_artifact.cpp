@@ -10,6 +10,7 @@
 
 #include "runtime/bindings/binary_kernels.h"
 #include "runtime/core/artifact/directory.h"
+#include "runtime/core/artifact/partial_snapshot.h"
 #include "runtime/core/artifact/snapshot.h"
 #include "runtime/core/base/demangled.h"
 #include "runtime/core/base/error.h"
@@ -261,6 +262,8 @@ void bindArtifact(py::module_& module) {
            })
       .def("changed_bytes", &changedBytes, arg("before"), Release())
       .def("verify", &Snapshot::verifyAll, Release());
+  module.def("write_partial_snapshot", &artifact::writePartial, arg("target"), arg("whole"),
+             arg("zero"), Release());
   module.def("demangle", &demangle, arg("name"));
   module.def("list_directory", &listDirectory, arg("directory"));
   module.def(

@@ -160,12 +160,6 @@ void bindCompile(py::module_& module) {
         return toHex(hash128(std::as_bytes(std::span(content.data(), content.size()))));
       },
       arg("content"));
-  module.def(
-      "short_hash",
-      [](std::string_view content) {
-        return hash64(std::as_bytes(std::span(content.data(), content.size())));
-      },
-      arg("content"));
   py::class_<replay::RecordedCode>(module, "RecordedCode")
       .def_property_readonly("has_ir", &replay::RecordedCode::hasIr)
       .def(py::init<const std::filesystem::path&, const std::string&>(), arg("record"),

@@ -12,10 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mneme.errors import ArtifactCorrupt
+from mneme.errors import ArtifactCorrupt, IoFailed
 from mneme.files.scratch import ScratchDirectory
 from mneme.measure.sent_recordings import Package, digest_of, pack, sent_name
-from mneme.recording.partial_snapshot import write_partial
 from mneme.recording.reached_memory import unreached_regions
 from mneme.recording.recorded_execution import RecordedExecution
 
@@ -59,7 +58,7 @@ def pack_part(record_file: str | Path, record_id: str) -> Package | None:
                 (record.parent / one).symlink_to(path.parent / one)
         if not _write(record, path, instance, zero):
             return None
-    except (ArtifactCorrupt, KeyError, OSError):  # another tool's record, a disk that is full
+    except (ArtifactCorrupt, IoFailed, KeyError, OSError):  # another tool's record, a full disk
         return None
     name = sent_name(digest_of(path), record_id, is_part=True)
     return replace(pack(record, record_id), name=name, scratch=scratch)
@@ -84,10 +83,10 @@ def _write(record: Path, path: Path, instance: KernelInstance, zero: set[int]) -
     places = {at: (regions[at]["address"], regions[at]["size"]) for at in zero}
     zero = {at for at in zero if places[at] in numbers}
     parts = [record.parent / f"{one.stem}.part{one.suffix}" for one in files]
-    before_part = write_partial(parts[0], record.parent / files[0].name, zero)
-    after_part = write_partial(
-        parts[1], record.parent / files[1].name, {numbers[places[at]] for at in zero}
-    )
+    wholes = [record.parent / one.name for one in files]
+    zero_after = {numbers[places[at]] for at in zero}
+    before_part = _native.write_partial_snapshot(parts[0], wholes[0], zero)
+    after_part = _native.write_partial_snapshot(parts[1], wholes[1], zero_after)
     # A launch that has changed memory to which no pointer leads has computed its address.
     if after_part.changed_bytes(before_part) != after.changed_bytes(before):
         return False

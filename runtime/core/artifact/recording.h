@@ -81,6 +81,7 @@ struct Region {
   std::string name; ///< device name of a global, else empty
   Annotation annotation;
   std::vector<AnnotatedPart> parts = {}; ///< ascending, without overlaps
+  bool operator==(const Region&) const = default;
 };
 
 struct Dim3 {
