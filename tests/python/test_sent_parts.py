@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.compile, needs_native]
 # pointer leads to one; the address of the other is hidden, and one kernel computes it.
 KERNELS = """
 #include <cstdint>
+#include <mneme/MnemeAnnotation.hpp>
 struct Node { long value; unsigned* words; };
 __global__ void fill(unsigned* p, unsigned seed) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x, x = i + seed;
@@ -29,6 +30,9 @@ __global__ void fill(unsigned* p, unsigned seed) {
   p[i] = x ^ x >> 16;
 }
 __global__ void follow(Node* node, unsigned* out) {
+  out[threadIdx.x] = node->words[threadIdx.x * 1000] + 1;
+}
+__global__ void annotated(Node* node, unsigned* out) {
   out[threadIdx.x] = node->words[threadIdx.x * 1000] + 1;
 }
 __global__ void compute(uintptr_t hidden, unsigned* out) {
@@ -53,6 +57,9 @@ int main() {
   follow<<<1, 64>>>(node, out);
   compute<<<1, 64>>>(~reinterpret_cast<uintptr_t>(b), out);
   change<<<1, 64>>>(~reinterpret_cast<uintptr_t>(b), out);
+  mneme::annotate(out, {.threshold = 2.0, .tag = "result"});
+  mneme::annotate(c + 64, 256, {.tag = "some words"});
+  annotated<<<1, 64>>>(node, out);
   return cudaDeviceSynchronize();
 }
 """
@@ -64,7 +71,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "a.cu").write_text(KERNELS)
     compiler = PROGRAM.parents[1] / "bin" / "mneme-cxx"
     subprocess.run([compiler, "-O1", folder / "a.cu", "-o", folder / "app"], check=True)
-    chosen = ("--kernels", "follow|compute|change")
+    chosen = ("--kernels", "follow|compute|change|annotated")
     done = mneme("record", "-rdb", folder / "recording", *chosen, *CPU, "--", folder / "app")
     assert done.returncode == 0, done.stderr
     return folder / "recording"
@@ -86,14 +93,21 @@ def replayed(package: Any, record: Path, launch: str) -> subprocess.CompletedPro
         remove_sent("parts")
 
 
-def test_memory_to_which_no_pointer_leads_is_not_sent(recording: Path) -> None:
-    record, launch = launch_of(recording, "follow")
+@pytest.mark.parametrize("kernel", ["follow", "annotated"])
+def test_memory_to_which_no_pointer_leads_is_not_sent(recording: Path, kernel: str) -> None:
+    from mneme import _native  # noqa: PLC0415 - tests may run without it
+
+    record, launch = launch_of(recording, kernel)
     package, whole = pack_part(record, launch), pack(record, launch)
     assert package is not None
     assert package.name != whole.name
     assert whole.bytes > 49 << 20
     # The block to which the list leads goes.
     assert 1 << 20 < package.bytes < 2 << 20
+    part = next(Path(package.directory).glob("*prologue*.part.*"))
+    annotations = [one["annotation"] for one in _native.Snapshot(str(part)).regions()]
+    tags = {one["tag"] for one in annotations if one}
+    assert ("result" in tags) == (kernel == "annotated")
     done = replayed(package, record, launch)
     assert done.returncode == 0, done.stderr
     assert "exact" in done.stdout + done.stderr

@@ -44,7 +44,7 @@ def pack_part(record_file: str | Path, record_id: str) -> Package | None:
     instance = RecordedExecution.from_json(path).get(record_id)
     states = [Path(one.fn).absolute() for one in (instance.prologue, instance.epilogue)]
     before, after = (_native.Snapshot(str(one)) for one in states)
-    if not _is_usual(instance, before) or _needed_bytes(before) < _LEAST_BYTES:
+    if not _is_usual(instance) or _needed_bytes(before) < _LEAST_BYTES:
         return None
     zero = unreached_regions(before, _LEAST_BYTES)
     others = [Path(one) for one in _native.files_of(str(path)) if not one.endswith(".mneme")]
@@ -64,12 +64,9 @@ def pack_part(record_file: str | Path, record_id: str) -> Package | None:
     return replace(pack(record, record_id), name=name, scratch=scratch)
 
 
-def _is_usual(instance: KernelInstance, before: Snapshot) -> bool:
+def _is_usual(instance: KernelInstance) -> bool:
     """Return whether a launch reaches memory through pointers only, as far as known."""
-    is_annotated = any(one["annotation"] or one["parts"] for one in before.regions())
-    return not (
-        instance.textures or instance.device_heap or instance.limits.get("Heap") or is_annotated
-    )
+    return not (instance.textures or instance.device_heap or instance.limits.get("Heap"))
 
 
 def _write(record: Path, path: Path, instance: KernelInstance, zero: set[int]) -> bool:
