@@ -132,8 +132,7 @@ def _pool_of(opened: contextlib.AbstractContextManager[Any]) -> Iterator[Any]:
 
     with opened as client, quick_switches(), _quiet_client():
         try:
-            # Nothing is computed twice anyway, and hashing all arguments takes Dask some time.
-            yield client.get_executor(pure=False)
+            yield client.get_executor()
         finally:
             with contextlib.suppress(Exception):  # the cluster may be gone
                 ask_workers(client, end_search, client.id, seconds=_END_SECONDS)

@@ -25,6 +25,7 @@ from mneme.measure.pool_processes import (
     number_of_processes,
     only,
     places_of,
+    sure_pool,
 )
 from mneme.measure.pool_task import (
     BrokenPool,
@@ -83,10 +84,9 @@ class FuturesReplayExecutor(SubmittingExecutor):
     `device` or MNEME_DEVICE each take a GPU of their machine that no other one uses.
 
     Configurations in flight in a pool's process that dies give failed results (`worker_died`). A
-    pool that is broken by this, such as Python's own, takes no more configurations.
-
-    A process without mneme, with another version, or without the recording gets no configurations,
-    or they are tried in another one: see `prepare`.
+    pool that is broken by this, such as Python's own, takes no more configurations. A process
+    without mneme, with another version, or without the recording gets no configurations, or they
+    are tried in another one: see `prepare`.
 
     Attributes:
         left_out: Why a process cannot measure, by host or address.
@@ -163,7 +163,7 @@ class FuturesReplayExecutor(SubmittingExecutor):
         self._addresses: dict[str, PoolProcess] = {}
         self.left_out: dict[str, str] = {}
         self.nodes: dict[str, NodeStatistics] = {}
-        self._pool, self._stop_above_ns = pool, 0
+        self._pool, self._stop_above_ns = sure_pool(pool), 0
         self._ir, self._ids, self._flying = b"", itertools.count(), InFlight()
         self._lock = self._landed = threading.Condition()
         self._sent, self.news = SentTasks(), News()

@@ -46,6 +46,7 @@ __all__ = [
     "of_model",
     "only",
     "places_of",
+    "sure_pool",
 ]
 
 # Configurations that a process which compiles ahead needs beside those that are compiled: some are
@@ -190,6 +191,15 @@ def _names_of(pool: Any, device: str | None) -> dict[str, str]:  # noqa: ANN401 
         raise InvalidArgument("--model chooses among the processes of Dask clusters and jobs only")
     answers = ask_workers(client, model_here, device)
     return {address: name for address, name in answers.items() if isinstance(name, str)}
+
+
+def sure_pool(pool: Any) -> Any:  # noqa: ANN401 - an `Executor`
+    """Return a pool that computes what it is given, and whose futures end; most do."""
+    if not type(pool).__module__.startswith("distributed."):
+        return pool
+    from mneme.measure.dask_pool import DaskPool  # noqa: PLC0415 - large, and optional
+
+    return DaskPool(pool._client, **pool._kwargs)  # noqa: SLF001 - there is no other way to it
 
 
 def only(pool: Any, addresses: Iterable[str]) -> Any:  # noqa: ANN401 - of Dask
