@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.util
 import json
 import os
@@ -247,15 +248,71 @@ def test_without_slurm_its_command_is_named(recording: Path, tmp_path: Path) -> 
     assert "no command 'sbatch' here" in done.stderr
 
 
+def use_empty_flux(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder, with a Flux that takes no jobs."""
+    skip_without_dask_jobqueue()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    (folder / "flux").write_text("")
+    (folder / "flux").chmod(0o755)
+
+
+KILLED = """
+import json, os, signal, sys
+from mneme.measure import job_queue
+options = json.loads(sys.argv[1])
+with job_queue._scheduler("flux", job_queue.BATCH_SYSTEMS["flux"], options, device=None):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_an_invalid_option_leaves_no_certificates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_empty_flux(tmp_path, monkeypatch)
+    line = [sys.executable, "-c", KILLED, '{"wallclock": 1}']
+    done = subprocess.run(line, check=False, capture_output=True, text=True)
+    assert "unexpected keyword argument 'wallclock'" in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert not list((tmp_path / "mneme-jobs").iterdir())
+
+
+def test_certificates_of_a_killed_search_go_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    use_empty_flux(tmp_path, monkeypatch)
+    done = subprocess.run([sys.executable, "-c", KILLED, "{}"], check=False)
+    assert done.returncode == -signal.SIGKILL
+
+    def certificates() -> set[Path]:
+        files = (one for one in (tmp_path / "mneme-jobs").rglob("*") if one.is_file())
+        return {one for one in files if "-----BEGIN" in one.read_text()}
+
+    left = certificates()
+    assert left
+    system = job_queue.BATCH_SYSTEMS["flux"]
+    with job_queue._scheduler("flux", system, {}, device=None) as cluster:
+        first = certificates()
+        assert first.isdisjoint(left)
+        assert all(str(one) in cluster.job_script() for one in first)
+        with job_queue._scheduler("flux", system, {}, device=None):
+            assert certificates() > first, "another search is not a killed one"
+        assert certificates() == first
+    assert not certificates()
+    assert not list((tmp_path / "mneme-jobs").iterdir())
+    with pytest.raises(KeyError), job_queue._scheduler("flux", system, {}, device=None):
+        raise KeyError
+    assert not list((tmp_path / "mneme-jobs").iterdir())
+    del cluster
+    gc.collect()
+    assert "Exception ignored" not in capfd.readouterr().err
+
+
 def test_only_the_encrypted_port_is_open_to_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    skip_without_dask_jobqueue()
+    use_empty_flux(tmp_path, monkeypatch)
     psutil = pytest.importorskip("psutil")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    (tmp_path / "flux").write_text("")
-    (tmp_path / "flux").chmod(0o755)
 
     def listening() -> set[tuple[str, int]]:
         found = psutil.Process().net_connections("tcp")

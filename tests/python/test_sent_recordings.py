@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cluster_parts import CPU, PROGRAM, mneme
+from mneme import __version__ as mneme_version
 from mneme.errors import IoFailed
-from mneme.measure.sent_recordings import _without, find_sent, pack, remove_sent, send
+from mneme.files.scratch import hold
+from mneme.measure.futures_executor import FuturesReplayExecutor
+from mneme.measure.remote_evaluation import examine
+from mneme.measure.sent_recordings import (
+    _sender_directory,
+    _without,
+    find_sent,
+    pack,
+    remove_sent,
+    send,
+)
 from mneme.recording.directory import Recording
 from mneme.recording.inventory import find_record
 from native_parts import needs_native
@@ -172,3 +186,24 @@ def test_damaged_pieces_are_refused(recording: Path, tmp_path: Path) -> None:
         send(package, "damaged", damage)
     assert find_sent("damaged", package.name, str(record.path)) is None
     remove_sent("damaged")
+
+
+def test_what_was_sent_for_killed_processes_goes_when_the_host_is_looked_at(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folders = [_sender_directory(name) for name in ("killed", "used")]
+    for folder in folders:
+        (folder / "files").mkdir(parents=True)
+    lock = hold(folders[1])
+    spec = FuturesReplayExecutor(
+        ThreadPoolExecutor(1), find_record(recording).path, None, 1, device="cpu"
+    )._spec
+    examine(spec, mneme_version, 0)
+    assert [one.is_dir() for one in folders] == [False, True]
+    os.close(lock)
+    examine(spec, mneme_version, 1)
+    assert not folders[1].exists()
+    folders[1].parent.rmdir()
+    examine(spec, mneme_version, 2)
+    assert not folders[1].parent.exists()

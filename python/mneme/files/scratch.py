@@ -30,11 +30,12 @@ class ScratchDirectory:
     A forked child may use it, and leaves it to its parent.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, parent: Path | None = None) -> None:
         """Make it, and remove what killed processes of this user left on this host.
 
         Args:
             kind: Is part of its name; only directories of the same kind are removed.
+            parent: The directory it is made in; None: that for temporary files.
 
         Raises:
             OSError: If the operating system refuses to make it.
@@ -44,13 +45,13 @@ class ScratchDirectory:
         # Hosts may share a file system whose locks they do not share. What follows the host's name
         # has no "-": another name may begin like it.
         prefix = f"mneme-{kind}-{os.uname().nodename.replace('/', '_')}-"
-        parent = Path(tempfile.gettempdir())
+        parent = parent or Path(tempfile.gettempdir())
         remove_left(
             one
             for one in _names_in(parent)
             if one.name.startswith(prefix) and "-" not in one.name[len(prefix) :]
         )
-        self.name, lock = _make(prefix)
+        self.name, lock = _make(parent, prefix)
         self._remove = weakref.finalize(self, _remove, self.name, lock, os.getpid())
         # The processes of Python's own pools end without the functions of atexit.
         self._at_end = Finalize(self, self._remove, exitpriority=0)
@@ -75,10 +76,10 @@ def _names_in(parent: Path) -> list[Path]:
         return []
 
 
-def _make(prefix: str) -> tuple[str, int]:
+def _make(parent: Path, prefix: str) -> tuple[str, int]:
     """Return a new directory, and the descriptor that locks it; -1 where nothing can be locked."""
     for _ in range(_ATTEMPTS):
-        name = tempfile.mkdtemp(prefix=prefix)
+        name = tempfile.mkdtemp(prefix=prefix, dir=parent)
         # Another process may take it for one that was left, before it is locked.
         lock = hold(Path(name), fcntl.LOCK_EX)
         if lock >= 0 or not _can_be_locked(Path(name)):

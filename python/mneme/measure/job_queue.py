@@ -16,11 +16,13 @@ import signal
 import subprocess
 import tempfile
 import time
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mneme.errors import BackendUnavailable, InvalidArgument
+from mneme.files.scratch import ScratchDirectory
 from mneme.install.hints import package_hint
 
 if TYPE_CHECKING:
@@ -145,16 +147,29 @@ def _scheduler(
         )
     folder = Path.cwd() / _FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
-    job_scripts.set_defaults(on, folder, one_gpu=None if device == "cpu" else system.one_gpu)
     # Without a dashboard Dask still serves pages: for this machine only.
     pages = {"dashboard": False, "dashboard_address": job_scripts.PAGES_ADDRESS}
     own = {"security": True, "scheduler_options": pages}
-    try:
-        cluster = kind(**{**own, **options})
-    except (TypeError, ValueError) as error:
-        raise InvalidArgument(f"--cluster: {error}") from error
-    with cluster:
-        yield cluster
+    one_gpu = None if device == "cpu" else system.one_gpu
+    with ScratchDirectory("keys", folder) as keys:
+        job_scripts.set_defaults(on, folder, keys, one_gpu=one_gpu)
+        try:
+            cluster = kind(**{**own, **options})
+        except (TypeError, ValueError) as error:
+            traceback.clear_frames(error.__traceback__)  # which removes certificates
+            raise InvalidArgument(f"--cluster: {error}") from error
+        with cluster:
+            try:
+                yield cluster
+            finally:
+                _remove_certificates(cluster)
+
+
+def _remove_certificates(cluster: Any) -> None:  # noqa: ANN401 - of Dask
+    """Remove what dask-jobqueue removes when it throws a cluster away, which is later."""
+    for name, file in vars(cluster).items():
+        if name.startswith("_job_") and hasattr(file, "close"):
+            file.close()
 
 
 def _output_folder(on: str, options: Mapping[str, Any]) -> str:

@@ -59,12 +59,13 @@ def cluster_class(on: str) -> Any:  # noqa: ANN401 - a class without types
     return _jobqueue.SLURMCluster if on == "slurm" else _FluxCluster
 
 
-def set_defaults(on: str, folder: Path, *, one_gpu: str | None) -> None:
+def set_defaults(on: str, folder: Path, keys: str, *, one_gpu: str | None) -> None:
     """Set what a site's own configuration of dask-jobqueue leaves open.
 
     Args:
         on: The batch system.
-        folder: For the output of jobs, and for certificates.
+        folder: For the output of jobs.
+        keys: The directory for certificates.
         one_gpu: The directive that asks for a GPU; None: the CPU device measures.
     """
     if on == "flux":  # begins with what every kind of job looks for
@@ -81,6 +82,6 @@ def set_defaults(on: str, folder: Path, *, one_gpu: str | None) -> None:
         "job-extra-directives": [one_gpu] if one_gpu else [],
         "worker-extra-args": ["--no-dashboard", "--dashboard-address", PAGES_ADDRESS],
         "log-directory": str(folder),
-        "shared-temp-directory": str(folder),
+        "shared-temp-directory": keys,
     }
     dask.config.update_defaults({"jobqueue": {on: own}})

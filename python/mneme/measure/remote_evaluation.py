@@ -25,7 +25,13 @@ from mneme.files.scratch import ScratchDirectory
 from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.measure.eval_future import results_of
 from mneme.measure.sent_errors import sends_errors
-from mneme.measure.sent_recordings import digest_of, find_sent, remove_sent, sent_name
+from mneme.measure.sent_recordings import (
+    digest_of,
+    find_sent,
+    remove_killed,
+    remove_sent,
+    sent_name,
+)
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.configured import configured
 from mneme.recording.recorded_execution import RecordedExecution
@@ -159,6 +165,7 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
     del number
     if mneme.__version__ != version:
         raise _unfit(f"has mneme {mneme.__version__}, not {version}")
+    remove_killed()
     try:
         path, record_id = find_instance(_record_file(spec), spec.record_id)
         RecordedExecution.from_json(path).get(record_id)

@@ -4,7 +4,7 @@ Only what the launch needs is sent, once to each host, in pieces: of snapshots, 
 share, the parts with its memory, as far as no other launch has brought them. The rest of these
 files is a hole there. The host checks what it
 received, and keeps it in its temporary directory (TMPDIR) until the search ends, or the last
-process there that uses it. What killed processes left is removed when the next recording comes.
+process there that uses it. What killed processes left is removed when the next search looks at it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,16 @@ from mneme.recording.recorded_execution import RecordedExecution
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["Package", "digest_of", "find_sent", "pack", "remove_sent", "send", "sent_name"]
+__all__ = [
+    "Package",
+    "digest_of",
+    "find_sent",
+    "pack",
+    "remove_killed",
+    "remove_sent",
+    "send",
+    "sent_name",
+]
 
 _PIECE_BYTES = 8 << 20
 # Snapshots are shared by launches; a launch needs some of them only.
@@ -213,15 +222,27 @@ def _pieces(file: Path, ranges: Iterable[tuple[int, int]]) -> Iterator[list[tupl
         yield parts
 
 
-def _sender_directory(sender: str) -> Path:
-    """Return the directory of a search in this machine's temporary directory; it is the user's."""
+def _parent() -> Path:
+    """Return where this user's searches keep what they send to this machine; it may be missing."""
     # Hosts may share a file system whose locks they do not share.
     host = os.uname().nodename.replace("/", "_")
-    parent = Path(tempfile.gettempdir()) / f"mneme-{os.getuid()}-recordings-{host}"
+    return Path(tempfile.gettempdir()) / f"mneme-{os.getuid()}-recordings-{host}"
+
+
+def _sender_directory(sender: str) -> Path:
+    """Return the directory of a search in this machine's temporary directory; it is the user's."""
+    parent = _parent()
     parent.mkdir(mode=0o700, exist_ok=True)
     if parent.is_symlink() or parent.stat().st_uid != os.getuid():
         raise IoFailed(f"'{parent}' belongs to another user; remove it, or set TMPDIR")
     return parent / Path(sender).name
+
+
+def remove_killed() -> None:
+    """Remove what was sent to this machine for processes that were killed."""
+    if _parent().is_dir():
+        with contextlib.suppress(IoFailed, OSError):
+            remove_left(_sender_directory("any").parent.iterdir())
 
 
 def find_sent(sender: str, name: str, record_file: str) -> Path | None:
@@ -248,7 +269,6 @@ def _begin(
 ) -> dict[str, tuple[tuple[int, int], ...]]:
     """Prepare for files; return which parts of each are not here yet."""
     directory = _sender_directory(sender)
-    remove_left(one for one in directory.parent.iterdir() if one != directory)
     partial = directory / f"{name}.part"
     shutil.rmtree(partial, ignore_errors=True)
     missing = {file: _without(one.ranges, _known(sender, one)) for file, one in files.items()}
