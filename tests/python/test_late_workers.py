@@ -176,7 +176,7 @@ def test_who_is_gone_is_named_also_when_another_joins(recording: Path) -> None:
 def test_late_workers_are_listed_once_there_is_news_of_them(
     recording: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who waits for the list, in another thread, can tell the news then."""
+    """Another thread that waits for the list can tell the news then."""
     executor = open_executor(None, recording)
     listed: list[tuple[int, int]] = []
     monkeypatch.setattr(
