@@ -85,6 +85,8 @@ template <size_t Count> const char* find(const Sign (&signs)[Count], llvm::Strin
 const char* registerRead(llvm::StringRef name) {
   if (name.starts_with("pm") && (name.size() < 3 || !llvm::isDigit(name[2])))
     return nullptr;
+  if (read_words::isGridBarrier(name))
+    return nullptr;
   return find(kRegisters, name);
 }
 

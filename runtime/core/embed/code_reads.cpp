@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/core/abi/read_words.h"
 #include "runtime/core/embed/device_runtime.h"
 
 namespace mneme::embed {
@@ -90,8 +91,9 @@ void noteFunction(std::string_view name, Reads& reads) {
 }
 
 void notePtx(std::string_view word, Reads& reads) {
+  const bool isPlace = word.starts_with("%") && read_words::isGridBarrier(word.substr(1));
   for (const Sign& sign : kRegisters)
-    if (word.starts_with(sign.begin))
+    if (word.starts_with(sign.begin) && !isPlace)
       reads.insert(sign.read);
   for (const Sign& sign : kInstructions)
     if (word == sign.begin)

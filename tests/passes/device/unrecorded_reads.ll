@@ -5,6 +5,8 @@
 ; CHECK-SAME: "unrecorded_reads":["clocks","multiprocessor numbers","surfaces","textures"]
 ; CHECK: "kernel":"chooses"
 ; CHECK-SAME: "unrecorded_reads":["conditions of graphs"]
+; CHECK: "kernel":"environment"
+; CHECK-SAME: "unrecorded_reads":["environment registers"]
 ; CHECK: "kernel":"heap"
 ; CHECK-SAME: "unrecorded_reads":["the device's heap"]
 ; CHECK: "kernel":"helped"
@@ -22,6 +24,7 @@ target triple = "nvptx64-nvidia-cuda"
 declare i64 @llvm.nvvm.read.ptx.sreg.clock64()
 declare i32 @llvm.nvvm.read.ptx.sreg.nsmid()
 declare i32 @llvm.nvvm.read.ptx.sreg.warpid()
+declare i32 @llvm.nvvm.read.ptx.sreg.envreg2()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 
 define ptx_kernel void @assembly(i64 %handle, ptr %out) {
@@ -37,6 +40,12 @@ declare void @cudaGraphSetConditional(i64, i32)
 
 define ptx_kernel void @chooses(i64 %handle) {
   call void @cudaGraphSetConditional(i64 %handle, i32 1)
+  ret void
+}
+
+define ptx_kernel void @environment(ptr %out) {
+  %other = call i32 asm sideeffect "mov.u32 $0, %envreg12;", "=r"()
+  store i32 %other, ptr %out
   ret void
 }
 
@@ -79,6 +88,8 @@ define ptx_kernel void @launches(ptr %stream) {
 define ptx_kernel void @plain(ptr %out) {
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %lane = call i32 asm "mov.u32 $0, %laneid; // %p1 and a texture", "=r"()
+  %barrier = call i32 asm sideeffect "mov.u32 $0, %envreg1;", "=r"()
+  %low = call i32 @llvm.nvvm.read.ptx.sreg.envreg2()
   store i32 %thread, ptr %out
   ret void
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 
 #include "image_maker.h"
 #include "runtime/core/base/error.h"
@@ -315,6 +316,19 @@ TEST_CASE("kernels that read what no recording holds are told from others") {
       found[kernel.name] = kernel.unrecordedReads;
     CHECK(found == expected);
   }
+}
+
+TEST_CASE("where the barrier of a cooperative grid is, is nothing a recording lacks") {
+  const auto readsOf = [](const std::string& name) {
+    const std::string ptx =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+        "mov.u32 %r1, %" +
+        name + ";\nret;\n}\n";
+    return readDeviceCode(bytesOf(ptx), "sm_90").kernels.at(0).unrecordedReads;
+  };
+  CHECK(readsOf("envreg1").empty());
+  CHECK(readsOf("envreg2").empty());
+  CHECK(readsOf("envreg12") == std::set<std::string>{"environment registers"});
 }
 
 TEST_CASE("kernels that write nothing are told from others") {
