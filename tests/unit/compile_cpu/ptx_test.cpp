@@ -197,6 +197,7 @@ TEST_CASE("vector loads") {
 
 TEST_CASE("special registers") {
   CHECK(ptx("mov.u32 $0, %laneid; add.u32 $0, $0, $1;", {{10, 10, 10}}) == Words{10, 11, 12});
+  CHECK(ptx("mov.u32$0, %laneid; add.u32$0, $0, $1;", {{10, 10, 10}}) == Words{10, 11, 12});
   CHECK(ptx("mov.u32 $0, %lanemask_lt; or.b32 $0, $0, $1;", {{0, 0, 0}}) == Words{0, 1, 3});
   CHECK(ptx("mov.u32 $0, %ntid.x; or.b32 $0, $0, $1;", {{0, 0, 0}}) == Words{3, 3, 3});
 }

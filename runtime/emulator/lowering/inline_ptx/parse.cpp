@@ -98,7 +98,9 @@ PtxInstruction parseInstruction(StringRef statement) {
     instruction.guard = guard.str();
     statement = rest.trim();
   }
-  auto [mnemonic, operands] = statement.split(' ');
+  // No blank is needed before a register or a bracket.
+  const size_t end = std::min(statement.find_first_of(" $%{["), statement.size());
+  const StringRef mnemonic = statement.take_front(end), operands = statement.drop_front(end);
   for (const std::string& part : splitTop(mnemonic, '.'))
     instruction.parts.push_back(part);
   for (const std::string& operand : splitTop(operands, ','))
