@@ -1,4 +1,4 @@
-// Room recorder: what the program has said of the L1 cache for single kernels. No driver tells it.
+// Room recorder: what the program prefers of the L1 cache for single kernels. No driver tells it.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace mneme::record {
 class CacheConfigs {
 public:
   /// \param isOfDevice whether it is for all contexts of a device: it counts where a context has
-  ///     nothing of its own, whichever was said first
+  ///     nothing of its own, whichever was set first
   void note(const WorkPlace& place, const void* kernel, CacheConfig config, bool isOfDevice) {
     const std::lock_guard lock(mutex_);
     auto& all = isOfDevice ? ofDevices_ : set_;
