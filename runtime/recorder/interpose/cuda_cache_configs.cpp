@@ -1,5 +1,5 @@
 // Room recorder: what programs say of the L1 cache for single kernels, by CUDA's runtime and
-// driver. The shared runtime goes on to the driver, which has handles of its own. What is said for
+// driver. The shared runtime goes on to the driver, which has handles of its own. What is set for
 // a context the driver tells.
 #include "runtime/recorder/interpose/alike.h"
 #include "runtime/recorder/recorder_exported.h"
