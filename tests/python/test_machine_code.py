@@ -124,6 +124,35 @@ def test_ptx_tells_its_instructions_by_kind() -> None:
     }
 
 
+def test_results_tell_how_wide_arithmetic_is() -> None:
+    def kinds(body: str) -> dict[str, int]:
+        found = told(f"{HEAD}.entry k() {{ {body} }}")
+        return {name: count for name, count in found.items() if name.startswith("int")}
+
+    wide = ("mul.wide.s32 %rd1, %r1, 4;", "mad.wide.u32 %rd1, %r1, 4, %rd2;")
+    assert kinds(" ".join(wide)) == {"int64_ops": 2}
+    assert kinds("mul.wide.u16 %r1, %rs1, %rs2; mul.lo.s32 %r1, %r1, 4;") == {"int32_ops": 2}
+    counting = ("popc.b64 %r1, %rd1;", "clz.b64 %r1, %rd1;", "bfind.shiftamt.u64 %r1, %rd1;")
+    assert kinds(" ".join(counting)) == {"int32_ops": 3}
+    assert kinds("brev.b64 %rd1, %rd2; mul.hi.u64 %rd1, %rd1, %rd2;") == {"int64_ops": 2}
+
+
+def test_asynchronous_copies_tell_their_size() -> None:
+    copies = (
+        "cp.async.cg.shared.global.L2::128B [%r1], [%rd1], 16;",
+        "cp.async.ca.shared.global [ %r1 + 0 ], [ %rd1 + 0 ], 0x10, %r2;",
+        "@%p1 cp.async.ca.shared.global [%r1], [%rd1], 4;",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3];",
+        "cp.async.commit_group; cp.async.wait_group 0;",
+    )
+    module = read_ptx(f"{HEAD}.entry k() {{ {' '.join(copies)} }}")
+    assert accesses_of(module, "k") == {
+        "cp.async.shared.0": 1,
+        "cp.async.shared.16": 2,
+        "cp.async.shared.4": 1,
+    }
+
+
 def test_every_instruction_is_of_one_kind() -> None:
     details = ("special_ops", "divisions", "fused_ops", "functions", "instructions", "loops")
     for name in ("reads.ptx", "waits.ptx", "launches.ptx", "uses.ptx"):

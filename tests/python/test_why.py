@@ -184,7 +184,7 @@ PTX = """
 def test_memory_operations_of_ptx_have_a_memory_and_a_width() -> None:
     assert accesses_of(read_ptx(PTX), "k") == {
         "atom.global.4": 3,
-        "cp.async.shared.0": 1,
+        "cp.async.shared.16": 1,
         "ld.generic.2": 1,
         "ld.global.16": 2,
         "ldmatrix.shared.0": 1,

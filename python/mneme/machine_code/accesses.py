@@ -29,6 +29,10 @@ _NAMES: Final = {"const": "constant", "param": "parameter", "generic": "unknown"
 _VECTOR: Final = re.compile(r"v([0-9])")
 # Kinds of cp.async that copy nothing.
 _WAITS: Final = re.compile(r"async(?:\.bulk)?\.(?:commit|wait|mbarrier)")
+# The bytes of an asynchronous copy, behind where to and where from; a register does not tell.
+_COPIED: Final = re.compile(
+    r"\s*\[[^]]*\]\s*,\s*\[[^]]*\]\s*,\s*(?:0[xX]([0-9a-fA-F]{1,8})|([0-9]{1,9}))\b"
+)
 
 
 def access_of(one: PtxInstruction) -> str:
@@ -38,6 +42,8 @@ def access_of(one: PtxInstruction) -> str:
     """
     what = _operation(one)
     space, width = _described(what, one.modifiers)
+    if copied := _COPIED.match(one.operands) if what == "cp.async" else None:
+        width = int(copied[1], 16) if copied[1] else int(copied[2])
     return "" if what not in _WORDS or space == "param" else f"{what}.{space}.{width}"
 
 

@@ -31,9 +31,9 @@ PTX_FEATURES: Final = {
     "special_ops": "reciprocals, roots, sines, cosines, powers and logarithms, of any precision",
     "divisions": "divisions and remainders, of any type",
     "tensor_ops": "products of matrices, by a warp or more: `mma`, `wmma`, `wgmma`, `tcgen05`",
-    "int64_ops": "arithmetic and logic on 64 bits",
-    "int32_ops": "arithmetic and logic on 32 bits",
-    "int16_ops": "arithmetic and logic on 16 bits or less",
+    "int64_ops": "arithmetic and logic with results of 64 bits",
+    "int32_ops": "arithmetic and logic with results of 32 bits",
+    "int16_ops": "arithmetic and logic with results of 16 bits or less",
     "predicate_ops": "logic on predicates",
     "comparisons": "comparisons, and selections by a predicate",
     "conversions": "conversions between types",
@@ -97,6 +97,9 @@ _PRECISIONS: Final = {
 _FLOATING: Final = frozenset(("double_ops", "float_ops", "half_ops"))
 _WIDTHS: Final = {8: "int64_ops", 4: "int32_ops", 2: "int16_ops", 1: "int16_ops"}
 _OTHER: Final = "other_instructions"
+# They give a number of bits, or a place, whatever they are applied to.
+_COUNTING: Final = ("popc", "clz", "bfind")
+_COUNTED: Final = "int32_ops"
 _INTEGERS: Final = ("b", "u", "s")
 _READ: Final = ("ld", "ldu", "ldmatrix")
 _WRITTEN: Final = ("st", "stmatrix")
@@ -164,11 +167,14 @@ def _control(one: PtxInstruction) -> str:
 
 def _arithmetic(one: PtxInstruction) -> str:
     """Return by what type it counts: that of its result."""
+    if one.opcode in _COUNTING:
+        return _COUNTED
+    times = 2 if "wide" in one.modifiers else 1
     for part in one.modifiers:
         if part in _PRECISIONS:
             return _PRECISIONS[part]
         if part.startswith(_INTEGERS) and (width := bytes_of_type(part.partition("x")[0])):
-            return _WIDTHS.get(width, _OTHER)
+            return _WIDTHS.get(times * width, _OTHER)
     return _OTHER
 
 
