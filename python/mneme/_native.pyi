@@ -153,7 +153,7 @@ class _DeviceKernel(TypedDict):
     local_bytes: int | None
     """Stack of a thread."""
     barriers: int | None
-    """Hardware barriers of a block: the highest number, and 1."""
+    """Hardware barriers of a block: the highest number, plus 1."""
     constant_bytes: dict[int, int]
     """By the number of the bank."""
     register_limit: int
@@ -161,6 +161,8 @@ class _DeviceKernel(TypedDict):
     code_bytes: int
     max_threads: int
     """By its launch bounds; 0: it has none."""
+    exact_threads: int
+    """That every block has, which is the bound then; 0: any number up to that."""
 
 class _DeviceCode(TypedDict):
     members: list[str]

@@ -99,6 +99,7 @@ py::dict toDict(const embed::DeviceKernel& kernel) {
   dict["register_limit"] = kernel.registerLimit;
   dict["code_bytes"] = kernel.codeBytes;
   dict["max_threads"] = kernel.maxThreads;
+  dict["exact_threads"] = kernel.exactThreads;
   return dict;
 }
 

@@ -227,11 +227,17 @@ def test_machine_code_tells_what_it_uses(name: str) -> None:
     assert (uses.target, uses.registers, uses.register_limit) == ("sm_80", 14, 128)
     assert (uses.shared_bytes, uses.local_bytes, uses.barriers) == (4096, 400, 4)
     assert (uses.constant_bytes, uses.own_constant_bytes) == ({0: 364, 3: 64}, 64)
-    assert (uses.max_threads, uses.code_bytes) == (256, 1024)
+    assert (uses.max_threads, uses.exact_threads, uses.code_bytes) == (256, 0, 1024)
     with pytest.raises(NotFound, match="the machine code has no kernel 'other'"):
         code_facts("other", (IMAGES / name).read_bytes())
     whole = (IMAGES / name).read_bytes()
     assert code_facts("uses", whole[:-100]).resources is None
+    # The attribute of `.maxntid`, with 12 bytes, becomes that of `.reqntid`.
+    most, exact = (bytes((4, kind, 12, 0, 128, 0, 0, 0, 2)) for kind in (5, 16))
+    assert whole.count(most) == 1
+    uses = code_facts("uses", whole.replace(most, exact)).resources
+    assert uses is not None
+    assert (uses.max_threads, uses.exact_threads) == (256, 256)
 
 
 @needs_native

@@ -15,11 +15,13 @@ import pytest
 
 from cli_parts import mneme_here
 from mneme.cli.exit_codes import ExitCode
-from mneme.machine_code.facts import CodeFacts, PtxFacts, Resources
-from mneme.machine_code.occupancy import residency, shared_percent
+from mneme.machine_code import PtxFacts, Resources, code_facts
 from mneme.machine_code.ptx_features import PTX_FEATURES
-from mneme.mneme_types import ExperimentConfiguration, dim3
-from mneme.why.possibilities import possibilities
+from mneme.measure.compile_record import CompiledKernel
+from mneme.recording.configured import configured
+from mneme.recording.recorded_execution import RecordedExecution
+from mneme.why import Way, comparison
+from mneme.why.build import _figures
 from native_parts import needs_native
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,6 +107,95 @@ def test_ptx_is_explained_by_its_text_and_what_ptxas_makes_of_it(tmp_path: Path)
     assert "PTX 8.0 for sm_80 declares at most 256 threads of a block, 2 blocks on a m" in text
     assert "--codegen-opt 1, --codegen-opt 2, --ptxas=OPTION" in options
     assert "--set-launch-bounds" not in options  # the PTX has some
+
+
+@needs_native
+def test_what_is_told_is_for_the_gpu_that_ptx_names_or_an_option(tmp_path: Path) -> None:
+    directory = recorded(tmp_path / "db", "ptx", PTX)
+    told = explained(directory, MNEME_ASSEMBLER="driver")
+    assert (told["target"], told["is_target_assumed"]) == ("sm_80", True)
+    done = mneme_here("explain", directory, MNEME_ASSEMBLER="driver")
+    text = " ".join(done.stdout.split())
+    assert "can be tried for sm_80, which the PTX names; --arch names your GPU -" in text
+    told = explained(directory, "--arch", "sm_90", MNEME_ASSEMBLER="driver")
+    assert (told["target"], told["is_target_assumed"]) == ("sm_90", False)
+    cubin = recorded(tmp_path / "cubin", "cubin", CUBIN)
+    assert not explained(cubin)["is_target_assumed"]
+    assert "names your GPU" not in mneme_here("explain", cubin).stdout
+
+
+@needs_native
+@needs_ptxas
+def test_ptx_for_an_old_gpu_is_told_about_on_the_oldest_that_tools_know(tmp_path: Path) -> None:
+    ptx = PTX.replace(b"sm_80", b"sm_52")
+    directory = recorded(tmp_path / "db", "ptx", ptx, Arch="sm_52")
+    told = explained(directory, "recorded", "--variant=few=--max-registers 16")
+    assert told["target"] in ("sm_70", "sm_75")  # by what this ptxas knows
+    assert told["configurations"][0]["figures"]["occupancy"] is not None
+    assert {one["target_cpu"] for one in told["configurations"]} == {told["target"]}
+    text = " ".join(mneme_here("explain", directory).stdout.split())
+    assert f"for {told['target']}, the oldest GPU that can be told about (the PTX n" in text
+    page = tmp_path / "why.html"
+    mneme_here("explain", directory, "--html", page)
+    assert "(the PTX names sm_52); --arch names your GPU" in page.read_text()
+    wrong = recorded(tmp_path / "wrong", "ptx", ptx.replace(b"ret;", b"rat;"), Arch="sm_52")
+    done = mneme_here("explain", wrong)
+    assert done.returncode not in (ExitCode.OK, ExitCode.INTERNAL)
+    assert "sm_120" not in done.stderr
+
+
+def test_all_configurations_are_for_the_gpu_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = RecordedExecution.from_json(
+        recorded(tmp_path / "db", "ptx", PTX) / f"{STATIC_HASH}.json"
+    )
+    (launch,) = record.values()
+    ways = [Way(name=one, configuration=configured(record, launch)) for one in ("a", "b")]
+    wanted = []
+
+    def build(_way: Way, _database: Path, _launch: str, target: str, _limit: float | None) -> Any:
+        wanted.append(target)
+        compiled = SimpleNamespace(target="sm_75")
+        return SimpleNamespace(compiled=compiled, has_ir=True, is_of_ptx=False)
+
+    monkeypatch.setattr(comparison, "build", build)
+    comparison.explain_builds(ways, record.path, launch.dynamic_hash)
+    assert wanted == ["", "sm_75"]
+
+
+@needs_native
+def test_a_launch_is_chosen_once_and_what_does_nothing_is_named(tmp_path: Path) -> None:
+    directory = recorded(tmp_path / "db", "cubin", CUBIN)
+    done = mneme_here("explain", directory, "--value", "n=3")
+    assert "--value does nothing without IR" in done.stderr
+    record = directory / f"{STATIC_HASH}.json"
+    content = json.loads(record.read_text())
+    ((name, launch),) = content["instances"].items()
+    content["instances"] |= {str(int(name) + 1): launch}
+    record.write_text(json.dumps(content))
+    done = mneme_here("explain", directory)
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert done.stderr.count("differ in scalar arguments only") == 1
+
+
+@needs_native
+def test_code_for_the_cpu_device_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    directory = recorded(tmp_path / "db", "cpu", b"")
+    for words in (("uses", "recorded"), ("uses", "--variant=one=-bidx 32")):
+        done = mneme_here("explain", directory, *words)
+        assert done.returncode == ExitCode.UNAVAILABLE
+        assert "for the CPU device), which an explanation of its code needs; its" in done.stderr
+
+
+@needs_native
+def test_code_bytes_are_those_of_the_kernel_with_and_without_ir() -> None:
+    for ir in ("", "define void @uses()"):
+        compiled = CompiledKernel(
+            kernel_name="uses", target="sm_80", image=CUBIN, ir=ir, assembly="", statistics={}
+        )
+        figures = _figures(compiled, code_facts("uses", CUBIN))
+        assert figures["code_bytes"] == 1024  # another kernel is in the image
 
 
 @needs_native
@@ -226,74 +317,6 @@ def _hash(path: Path) -> str:
     return str(_native.content_hash(path.read_bytes()))
 
 
-def _build(registers: int, block: int, **figures: int) -> Any:
-    told = {"registers": registers, "shared_bytes": 0, "spilled_bytes": 0, **figures}
-    config = ExperimentConfiguration(block=dim3(block), shared_mem=0)
-    nothing = dict.fromkeys(("max_threads", "exact_threads", "min_blocks", "max_registers"), 0)
-    nothing |= dict.fromkeys(("cluster_blocks", "max_cluster_blocks"), 0)
-    ptx = PtxFacts(version="8.0", target="sm_90", features={}, accesses={}, **nothing)
-    return SimpleNamespace(
-        has_ir=False,
-        figures=told,
-        configuration=config,
-        compiled=SimpleNamespace(target="sm_90"),
-        code=CodeFacts(ptx=ptx, resources=None),
-        residency=residency("sm_90", block, registers, told["shared_bytes"]),
-    )
-
-
-def _tried(build: Any, form: str = "ptx") -> dict[str, str]:
-    return {one.options: one.reason for one in possibilities(build, form)}
-
-
-def test_a_limit_of_registers_is_tried_where_registers_limit() -> None:
-    tried = _tried(_build(72, 256))  # 3 blocks
-    assert "with 64 of them 4 blocks fit, an occupancy of 50 % in" in tried["--max-registers 64"]
-    assert not any(one.startswith("--max-registers") for one in _tried(_build(32, 256)))
-    assert not any(one.startswith("--max-registers") for one in _tried(_build(72, 256), "cubin"))
-    tried = _tried(_build(64, 256, spilled_bytes=12))
-    assert tried["--max-registers 80"].startswith("12 bytes are spilled into local memory")
-
-
-def test_other_blocks_are_tried_where_more_would_be_resident() -> None:
-    tried = _tried(_build(32, 100), "cubin")
-    assert tried["-bidx N -gidx M"].startswith("28 of 128 lanes are idle: 100 threads")
-    assert _tried(_build(32, 96), "cubin")["-bidx N -gidx M"].endswith("100 % in place of 98 %")
-    assert "-bidx N -gidx M" not in _tried(_build(32, 128), "cubin")
-    bounded = _build(40, 32)
-    bounded.code = CodeFacts(
-        ptx=None,
-        resources=Resources(
-            target="sm_90",
-            **dict.fromkeys(("registers", "shared_bytes", "local_bytes", "barriers")),
-            constant_bytes={},
-            register_limit=0,
-            max_threads=32,
-            code_bytes=0,
-        ),
-    )
-    assert "-bidx N -gidx M" not in _tried(bounded)
-
-
-def test_a_carve_out_is_tried_that_the_blocks_need() -> None:
-    assert shared_percent("sm_90", 8, 10 * 1024) == 39  # of 228 KiB, with 1 KiB for each block
-    tried = _tried(_build(32, 256, shared_bytes=10 * 1024), "cubin")
-    assert "39 % of the shared memory" in tried["--shared-carveout 39"]
-    full = _tried(_build(32, 128, shared_bytes=56 * 1024 - 1024), "cubin")
-    assert full["--shared-carveout 99"]
-    assert shared_percent("sm_35", 8, 0) is None
-
-
-def test_launch_bounds_are_tried_where_there_are_none() -> None:
-    build = _build(32, 256)
-    assert "blocks have 256 threads" in _tried(build)["--set-launch-bounds"]
-    assert "--set-launch-bounds" not in _tried(build, "cubin")
-    build.configuration.llvm = "ptx"  # of code with IR beside it
-    assert "--set-launch-bounds" in _tried(build, "")
-    build.has_ir = True
-    assert _tried(build) == {}
-
-
 def test_every_field_is_documented() -> None:
     page = (ROOT / "docs" / "explain.md").read_text()
     for name, text in PTX_FEATURES.items():
@@ -301,3 +324,18 @@ def test_every_field_is_documented() -> None:
     for kind in (PtxFacts, Resources):
         for name in kind.__dataclass_fields__:
             assert f"`{name}`" in page
+
+
+@needs_ptxas
+@pytest.mark.parametrize(("bounds", "limit"), [("", 128), (".minnctapersm 4", 64)])
+def test_launch_bounds_with_a_number_of_blocks_limit_registers(
+    tmp_path: Path, bounds: str, limit: int
+) -> None:
+    """As proposals of more registers have it."""
+    source, cubin = tmp_path / "k.ptx", tmp_path / "k.cubin"
+    head = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    source.write_text(f"{head}.entry k() .maxntid 256 {bounds} .maxnreg 128 {{ ret; }}")
+    subprocess.run([PTXAS, "-arch=sm_90", source, "-o", cubin], check=True, timeout=60)
+    uses = code_facts("k", cubin.read_bytes()).resources
+    assert uses is not None
+    assert uses.register_limit == limit

@@ -12,7 +12,13 @@ from mneme.cli._console import print_line, table_width
 from mneme.why.loops import loops_by_place
 from mneme.why.names import Names
 from mneme.why.roofline import standing_text
-from mneme.why.sentences import declared_text, limits_text, own_code_text, unknown_sentences
+from mneme.why.sentences import (
+    assumed_text,
+    declared_text,
+    limits_text,
+    own_code_text,
+    unknown_sentences,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,6 +175,8 @@ class _Text:
             _heading(
                 "What can be tried" if self.is_alone else f"What can be tried of {self.letters[0]}"
             )
+            if assumed := assumed_text(self.why):
+                _paragraph(assumed, "  ", "    ")
         for one in self.why.possibilities:
             _paragraph(f"{one.options}: {one.reason}", "  ", "    ")
 

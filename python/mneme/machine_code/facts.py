@@ -80,7 +80,7 @@ class Resources:
     """Stack of a thread, with spilled registers and arrays in it."""
 
     barriers: int | None
-    """Hardware barriers of a block: the highest number that is used, and 1."""
+    """Hardware barriers of a block: the highest number that is used, plus 1."""
 
     constant_bytes: Mapping[int, int]
     """Constant memory by bank. 0: arguments, behind what the driver adds; 3: variables of the whole
@@ -89,8 +89,12 @@ class Resources:
     max_threads: int
     """Most threads of a block, by its launch bounds; 0: it has none."""
 
+    exact_threads: int
+    """Threads that every block has, which are the most then; 0: any number up to the most."""
+
     code_bytes: int
-    """Size of the kernel's instructions, without those of functions that it calls."""
+    """Size of the section with the kernel's instructions: ptxas puts functions that it calls there,
+    unless code is linked later."""
 
     @property
     def own_constant_bytes(self) -> int:
@@ -168,5 +172,6 @@ def _resources(kernel: str, image: bytes) -> Resources | None:
         barriers=found["barriers"],
         constant_bytes=found["constant_bytes"],
         max_threads=found["max_threads"],
+        exact_threads=found["exact_threads"],
         code_bytes=found["code_bytes"],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["Residency", "occupancy", "residency", "shared_percent"]
+__all__ = ["Residency", "gpus_for_ptx", "occupancy", "residency", "shared_percent"]
 
 _WARP_SIZE = 32
 # Registers are given to warps in such portions.
@@ -111,6 +111,13 @@ def shared_percent(target: str, blocks: int, shared_bytes: int) -> int | None:
     if limits is None:
         return None
     return -(-100 * blocks * limits.shared_of_block(shared_bytes) // limits.shared_bytes)
+
+
+def gpus_for_ptx(named: str) -> list[str]:
+    """Return what is known to run PTX for "sm_52": the oldest GPU first; else what PTX names."""
+    found = re.fullmatch(r"sm_([0-9]{1,4})", named)  # with a letter it is for one GPU
+    newer = [f"sm_{one}" for one in sorted(_LIMITS) if found and one >= int(found[1])]
+    return newer or [named]
 
 
 def _limits_of(target: str) -> _Limits | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mneme.code_texts import OWN_CODE
+from mneme.errors import CompileFailed
 from mneme.ir.features import code_features
 from mneme.machine_code import CodeFacts, code_facts
 from mneme.machine_code.disassembly import opcodes_of
-from mneme.machine_code.occupancy import residency
+from mneme.machine_code.occupancy import gpus_for_ptx, residency
 from mneme.measure.compile_apart import compile_apart
 from mneme.measure.compile_record import CompileOptions, describe_record_code
 from mneme.programs.elf import code_bytes
@@ -93,6 +95,12 @@ class Build:
         return bool(self.features)
 
     @property
+    def is_of_ptx(self) -> bool:
+        """Whether it is PTX, or was made of it, and no LLVM made that."""
+        is_assembled = "assembler" in self.compiled.statistics or self.code.resources is None
+        return not self.has_ir and self.code.ptx is not None and is_assembled
+
+    @property
     def accesses(self) -> Mapping[str, int]:
         """Memory operations of the PTX; empty if there is none."""
         return self.code.ptx.accesses if self.code.ptx else {}
@@ -138,7 +146,7 @@ def build(
         way: The configuration.
         database: The record.
         record_id: The launch.
-        target: "sm_90", "cpu", ...; empty: what the program was built for.
+        target: "sm_90", "cpu", ...; empty: what the program was built for, or its PTX is.
         timeout: Seconds until LLVM is stopped.
 
     Raises:
@@ -147,7 +155,7 @@ def build(
     """
     record = RecordedExecution.from_json(database)
     if record.code_form or way.configuration.llvm in OWN_CODE:
-        compiled = describe_record_code(record, way.configuration, target)
+        compiled = _own_code(record, way.configuration, target)
     else:
         options = CompileOptions.of(
             way.configuration, target=target, want_ir=True, want_assembly=True, want_reasons=True
@@ -182,6 +190,28 @@ def build(
     )
 
 
+def _own_code(
+    record: RecordedExecution, configuration: ExperimentConfiguration, target: str
+) -> CompiledKernel:
+    """Return code that no LLVM compiles; PTX for the oldest GPU that is known, if none is named."""
+    oldest, *newer = _gpus_for(record, target)
+    try:
+        return describe_record_code(record, configuration, oldest)
+    except CompileFailed:  # an assembler does not know old GPUs
+        for one in newer:
+            with suppress(CompileFailed):
+                return describe_record_code(record, configuration, one)
+        raise
+
+
+def _gpus_for(record: RecordedExecution, target: str) -> list[str]:
+    if target or record.code_form not in ("ptx", "fatbin"):
+        return [target]
+    known = gpus_for_ptx(record.arch)
+    # Machine code of a fat binary is for what it names.
+    return known if record.code_form == "ptx" else [record.arch, *known]
+
+
 def _code_of(compiled: CompiledKernel) -> CodeFacts:
     """Return what the code tells of itself; assembly of others than NVIDIA's GPUs tells nothing."""
     is_ptx = ".address_size" in compiled.assembly
@@ -207,5 +237,5 @@ def _figures(compiled: CompiledKernel, code: CodeFacts) -> dict[str, int | None]
         "barriers": uses.barriers if uses else None,
         "constant_bytes": told.get("const_mem_usage", uses.own_constant_bytes if uses else None),
         "waves_per_simd": told.get("occupancy") or None,
-        "code_bytes": uses.code_bytes if uses and not compiled.ir else code_bytes(compiled.image),
+        "code_bytes": uses.code_bytes if uses else code_bytes(compiled.image),
     }

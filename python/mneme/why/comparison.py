@@ -152,6 +152,9 @@ class Why:
     possibilities: Sequence[Possibility] = ()
     """What can be tried of the first, where it is made without IR."""
 
+    is_target_assumed: bool = False
+    """Whether PTX without IR was made into code for an old GPU, since none was named."""
+
     @property
     def letters(self) -> list[str]:
         """What tables call the configurations: A, B, ..."""
@@ -281,6 +284,7 @@ class Why:
             "target": self.target,
             "configurations": [one.to_dict() for one in self.builds],
             "failed": [{"name": name, "reason": reason} for name, reason in self.failed],
+            "is_target_assumed": self.is_target_assumed,
             "can_be_tried": [asdict(one) for one in self.possibilities],
             "differences": {
                 "figures": {row.key: row.values for row in self.figures if row.differs},
@@ -343,7 +347,9 @@ def explain_builds(
     failed: list[tuple[str, MnemeError]] = []
     for way in _told_apart(ways):
         try:
-            builds.append(build(way, database, record_id, target, timeout))
+            # All for one GPU, also where the first tells which.
+            on = builds[0].compiled.target if builds else target
+            builds.append(build(way, database, record_id, on, timeout))
         except (CompileFailed, BackendUnavailable, Unsupported) as error:
             failed.append((way.name, error))
     if not builds:
@@ -356,6 +362,7 @@ def explain_builds(
         builds=builds,
         failed=[(name, str(reason)) for name, reason in failed],
         possibilities=possibilities(builds[0], form_of_knobs(record)),
+        is_target_assumed=not target and bool(record.code_form) and builds[0].is_of_ptx,
     )
 
 

@@ -10,7 +10,13 @@ from mneme.report.rendering import rendered
 from mneme.why.loops import loops_by_place
 from mneme.why.names import Names
 from mneme.why.roofline import standing_text
-from mneme.why.sentences import declared_text, limits_text, own_code_text, unknown_sentences
+from mneme.why.sentences import (
+    assumed_text,
+    declared_text,
+    limits_text,
+    own_code_text,
+    unknown_sentences,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +67,7 @@ def _content(why: Why) -> dict[str, Any]:
         "is_same_code": why.is_same_code,
         "own_code": "" if why.has_ir else own_code_text(why),
         "possibilities": why.possibilities,
+        "assumed": assumed_text(why),
         "different": [_cells(row) for row in rows if row.differs],
         "same": [_cells(row) for row in rows if not row.differs],
         "remarks": [_remark(row, names) for row in why.remarks[:_MOST_REMARKS]],

@@ -69,18 +69,28 @@ def _of_registers(build: Build) -> Iterator[Possibility]:
                     f"{fewer} of them {_change(more, fits)}; ptxas spills what needs more",
                 )
                 break
-    spilled = build.figures["spilled_bytes"]
-    enough = [
-        most
-        for most in range(int(registers) + 1, _MOST_REGISTERS + 1)
-        if (less := _residency(build, registers=most)) and less.resident >= fits.resident - 1 > 0
-    ]
-    if spilled and enough:
-        yield Possibility(
-            options=f"--max-registers {enough[-1]}",
-            reason=f"{spilled} bytes are spilled into local memory: with more registers fewer are, "
-            f"at {fits.resident - 1} blocks on a multiprocessor in place of {fits.resident}",
-        )
+    if build.figures["spilled_bytes"]:
+        yield from _of_spills(build, int(registers), fits)
+
+
+def _of_spills(build: Build, registers: int, fits: Residency) -> Iterator[Possibility]:
+    """Yield the most registers with which all blocks fit, else those with which one less does."""
+    resident = {
+        most: with_more.resident
+        for most in range(registers + 1, _most_registers(build) + 1)
+        if (with_more := _residency(build, registers=most))
+    }
+    for blocks in (fits.resident, fits.resident - 1):
+        most = max((one for one, count in resident.items() if count >= max(blocks, 1)), default=0)
+        if most:
+            now = "as now" if resident[most] == fits.resident else f"in place of {fits.resident}"
+            blocks_text = f"{_blocks(resident[most])} on a multiprocessor {now}"
+            yield Possibility(
+                options=f"--max-registers {most}",
+                reason=f"{build.figures['spilled_bytes']} bytes are spilled into local memory: "
+                f"with more registers fewer are, at {blocks_text}",
+            )
+            return
 
 
 def _of_bounds(build: Build) -> Iterator[Possibility]:
@@ -96,19 +106,22 @@ def _of_bounds(build: Build) -> Iterator[Possibility]:
 def _of_dimensions(build: Build) -> Iterator[Possibility]:
     threads, fits = build.configuration.block.volume, build.residency
     options = "-bidx N -gidx M"
-    idle = -threads % _WARP_SIZE
+    idle, most = -threads % _WARP_SIZE, _most_threads(build)
+    if most < _WARP_SIZE:
+        return
     if idle:
+        bound = f"; its launch bounds admit {most} at most" if most < _MOST_THREADS else ""
         yield Possibility(
             options=options,
             reason=f"{idle} of {threads + idle} lanes are idle: {threads} threads do not fill "
-            "their warps",
+            f"their warps{bound}",
         )
     if idle or fits is None or fits.occupancy == 1:
         return
     others = {
         size: more
         for size in (64, 128, 256, 512, 1024)
-        if size <= _most_threads(build) and (more := _residency(build, threads=size))
+        if size <= most and (more := _residency(build, threads=size))
     }
     best = max(others, key=lambda size: (others[size].occupancy, -size), default=0)
     if best and others[best].occupancy > fits.occupancy:
@@ -131,10 +144,27 @@ def _of_carve_out(build: Build) -> Iterator[Possibility]:
 
 
 def _most_threads(build: Build) -> int:
-    """Return how many threads a block may have, by its launch bounds."""
-    ptx, uses = build.code.ptx, build.code.resources
-    known = [uses.max_threads] if uses else [ptx.max_threads, ptx.exact_threads] if ptx else []
-    return min([one for one in known if one], default=_MOST_THREADS)
+    """Return how many threads a block may have, by its launch bounds; 0: no other number."""
+    told = build.code.resources or build.code.ptx
+    if told is None:
+        return _MOST_THREADS
+    return 0 if told.exact_threads else told.max_threads or _MOST_THREADS
+
+
+def _most_registers(build: Build) -> int:
+    """Return how many registers a thread may have with which the declared blocks fit.
+
+    Where no number of blocks is declared, `.maxnreg` counts more than the threads of a block.
+    """
+    ptx = build.code.ptx
+    threads = (ptx.exact_threads or ptx.max_threads) if ptx else 0
+    if ptx is None or not threads or not ptx.min_blocks:
+        return _MOST_REGISTERS
+    for most in range(_MOST_REGISTERS, _FEWEST_REGISTERS, -1):
+        fits = residency(build.compiled.target, threads, most, 0)
+        if fits is None or fits.blocks["registers"] >= ptx.min_blocks:
+            return most
+    return _FEWEST_REGISTERS
 
 
 def _shared(build: Build) -> int:
@@ -152,4 +182,9 @@ def _residency(build: Build, *, threads: int = 0, registers: int = 0) -> Residen
 
 def _change(more: Residency, now: Residency) -> str:
     shares = f"{_WHOLE * more.occupancy:.0f} % in place of {_WHOLE * now.occupancy:.0f} %"
-    return f"{more.resident} blocks fit, an occupancy of {shares}"
+    fit = "fits" if more.resident == 1 else "fit"
+    return f"{_blocks(more.resident)} {fit}, an occupancy of {shares}"
+
+
+def _blocks(count: int) -> str:
+    return f"{count} block{'' if count == 1 else 's'}"

@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from mneme.why.build import Build
     from mneme.why.comparison import Why
 
-__all__ = ["declared_text", "limits_text", "own_code_text", "unknown_sentences"]
+__all__ = [
+    "assumed_text",
+    "declared_text",
+    "limits_text",
+    "own_code_text",
+    "unknown_sentences",
+]
 
 _ROOFLINE = (
     "The place in a roofline: bytes that reach device memory and branches taken show only at run "
@@ -53,6 +59,17 @@ def limits_text(build: Build, target: str) -> str:
     if target.startswith("sm_"):
         return f"occupancy not known: no registers without ptxas, or no table for {target}"
     return f"no occupancy: {build.target} is a processor"
+
+
+def assumed_text(why: Why) -> str:
+    """Return which GPU is assumed, where none was named; empty: one was."""
+    ptx, target = why.builds[0].code.ptx, why.target
+    if not why.is_target_assumed or ptx is None:
+        return ""
+    reason = "which the PTX names"
+    if ptx.target != target:
+        reason = f"the oldest GPU that can be told about (the PTX names {ptx.target})"
+    return f"for {target}, {reason}; --arch names your GPU"
 
 
 def declared_text(build: Build) -> str:

@@ -242,8 +242,10 @@ private:
   }
 
   void noteAttribute(uint8_t attribute, uint16_t value, Bytes content, DeviceKernel& kernel) const {
-    if (attribute == kAttributeMaxThreads || attribute == kAttributeBlock)
+    if (attribute == kAttributeMaxThreads)
       kernel.maxThreads = threadsIn(content);
+    else if (attribute == kAttributeBlock)
+      kernel.maxThreads = kernel.exactThreads = threadsIn(content);
     else if (attribute == kAttributeRegisterLimit && value < kNoRegisterLimit)
       kernel.registerLimit = value;
     else if (attribute == kAttributeBarriers && isNewAbi())

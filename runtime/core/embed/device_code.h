@@ -30,11 +30,12 @@ struct DeviceKernel {
   std::optional<uint32_t> registers;
   std::optional<uint64_t> staticSharedBytes;
   std::optional<uint64_t> localBytes; ///< of a thread: its stack, with spilled registers in it
-  std::optional<uint32_t> barriers;   ///< of a block: the highest number, and 1
+  std::optional<uint32_t> barriers;   ///< of a block: the highest number, plus 1
   std::map<uint32_t, uint64_t> constantBytes = {}; ///< by the number of the bank
   uint32_t registerLimit = 0; ///< that it was assembled with; 0: none but the architecture's
   uint64_t codeBytes = 0;
-  uint32_t maxThreads = 0; ///< in a block, by the kernel's launch bounds; 0: it has none
+  uint32_t maxThreads = 0;   ///< in a block, by the kernel's launch bounds; 0: it has none
+  uint32_t exactThreads = 0; ///< that every block has, which is the bound then; 0: any up to that
   /// What it reads that a recording does not hold: "clocks", "textures", "the device's heap"...
   std::set<std::string> unrecordedReads = {};
   /// Its code has nothing that writes to memory: all it can do is wait.

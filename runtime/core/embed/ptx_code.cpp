@@ -207,10 +207,12 @@ private:
     if (isAt('('))
       readParameters(kernel);
     while (!word_.empty() && !isAt('{') && !isAt(';')) {
-      const bool isBound = word_ == ".maxntid" || word_ == ".reqntid";
+      const bool isExact = word_ == ".reqntid", isBound = isExact || word_ == ".maxntid";
       advance();
       if (isBound)
         kernel.maxThreads = readThreads();
+      if (isExact)
+        kernel.exactThreads = kernel.maxThreads;
     }
     if (!isAt('{'))
       return; // declared only

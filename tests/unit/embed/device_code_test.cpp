@@ -226,8 +226,10 @@ TEST_CASE("PTX tells where arguments lie") {
   CHECK(code.kernels[0].parameters ==
         Parameters{{0, 1}, {8, 8}, {16, 4}, {32, 24}, {64, 16}, {80, 8}, {88, 3}});
   CHECK(code.kernels[0].maxThreads == 128);
+  CHECK(code.kernels[0].exactThreads == 0);
   CHECK(code.kernels[1].parameters == Parameters{});
   CHECK(code.kernels[2].maxThreads == 64);
+  CHECK(code.kernels[2].exactThreads == 64);
   CHECK(code.variables.empty());
 }
 
@@ -275,6 +277,7 @@ TEST_CASE("a cubin of every ABI tells what its kernels use") {
     CHECK(uses->barriers == 4);
     CHECK(uses->constantBytes == std::map<uint32_t, uint64_t>{{0, 364}, {3, 64}});
     CHECK(uses->maxThreads == 256);
+    CHECK(uses->exactThreads == 0);
     CHECK(uses->codeBytes == 1024);
     const DeviceKernel* plain = code.find("plain");
     REQUIRE(plain);
