@@ -16,7 +16,6 @@ from mneme.cli._options import DeviceOption, JsonOption, finite
 from mneme.cli._recording import (
     DatabaseOption,
     RecordIdOption,
-    Words,
     chosen_launch,
     words_named,
 )
@@ -105,7 +104,7 @@ def explain(
         typer.Option(
             "--arch",
             metavar="ARCH",
-            help="sm_90, sm_100, ..., or cpu; else what the program was built for.",
+            help="sm_90, sm_100, ..., or cpu; else what the program was built for, or its PTX is.",
             show_default=False,
         ),
     ] = "",
@@ -165,13 +164,15 @@ def explain(
 
     given = [one for one in (program, kernel, *(configurations or ())) if one is not None]
     words, named = split_words(given, record_database)
-    if not (named or variant):
-        named = _own_code(words, record_id, is_named=record_database is not None)
-    if named or variant:
-        tell_unused({"--value": value, "--block": block, "--grid": grid}, "with configurations")
+    has_configurations = bool(named or variant)
+    is_launch = is_recording(words.recording, is_named=record_database is not None)
+    launch = chosen_launch(words, record_id) if is_launch or has_configurations else None
+    if launch is not None and (has_configurations or _tells_by_itself(launch[0])):
+        idle = "with configurations" if has_configurations else "without IR"
+        tell_unused({"--value": value, "--block": block, "--grid": grid}, idle)
         tell_unused({"--device": is_device_asked(device) and not measure}, "without --measure")
-        launch = chosen_launch(words, record_id)
-        why = _compiled(*launch, named, variant or [], arch, timeout)
+        ways = named if has_configurations else [RECORDED]
+        why = _compiled(*launch, ways, variant or [], arch, timeout)
         if measure:
             why = _measured(why, device)
         _write(why, html, json=json, shows_all=shows_all)
@@ -179,7 +180,7 @@ def explain(
     only = {"--all": shows_all, "--html": html, "--timeout": timeout}
     only |= {"--measure": measure, "--device": is_device_asked(device)}
     tell_unused(only, "without a configuration")
-    recorded = _recorded(words, record_id, is_named=record_database is not None)
+    recorded = _recorded(launch, record_id)
     if words.kernel is None and recorded is None:
         tell_unused({"--value": value, "--block": block, "--grid": grid}, "without a kernel")
         _list(explaining.kernels_of(words.recording), words.recording, json=json)
@@ -207,15 +208,11 @@ def explain(
         _show(told, options)
 
 
-def _own_code(words: Words, record_id: str | None, *, is_named: bool) -> list[str]:
-    """Return the configuration that is explained of a launch without IR; nothing for others."""
+def _tells_by_itself(database: Path) -> bool:
+    """Whether there is no IR, and code that tells what it uses."""
     from mneme.recording.recorded_execution import RecordedExecution  # noqa: PLC0415
 
-    if not is_recording(words.recording, is_named=is_named):
-        return []
-    database, _ = chosen_launch(words, record_id)
-    form = RecordedExecution.from_json(database).code_form
-    return [RECORDED] if form in FORMS_OF_GPUS else []
+    return RecordedExecution.from_json(database).code_form in FORMS_OF_GPUS
 
 
 def _compiled(
@@ -267,14 +264,14 @@ def _write(why: Why, html: Path | None, *, json: bool, shows_all: bool) -> None:
         show_why(why, shows_all=shows_all)
 
 
-def _recorded(words: Words, record_id: str | None, *, is_named: bool) -> RecordedKernel | None:
+def _recorded(launch: tuple[Path, str] | None, record_id: str | None) -> RecordedKernel | None:
     """Return the launch that is meant if a recording is named, not a program."""
-    if not is_recording(words.recording, is_named=is_named):
+    if launch is None:
         tell_unused({"-rid": record_id}, "with a program; it chooses a launch of a recording")
         return None
     from mneme.programs.recorded_kernel import recorded_kernel  # noqa: PLC0415
 
-    return recorded_kernel(*chosen_launch(words, record_id))
+    return recorded_kernel(*launch)
 
 
 def _list(kernels: list[EmbeddedKernel], program: Path, *, json: bool) -> None:

@@ -168,7 +168,7 @@ def describe_record_code(
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     if record.code_form == "cpu":
-        record.require_ir("what tells about code")
+        record.require_ir("an explanation of its code")
     chosen = _target_of(record, target)
     told = _native.RecordedCode(record.path).described(chosen, json.dumps(configuration.to_dict()))
     return CompiledKernel(
