@@ -126,6 +126,19 @@ def test_what_is_told_is_for_the_gpu_that_ptx_names_or_an_option(tmp_path: Path)
 
 @needs_native
 @needs_ptxas
+@pytest.mark.skipif(not PTXAS.with_name("fatbinary").is_file(), reason="no fatbinary")
+def test_ptx_in_a_fat_binary_is_told_about_in_the_same_way(tmp_path: Path) -> None:
+    ptx, made = tmp_path / "k.ptx", tmp_path / "k.fatbin"
+    ptx.write_bytes(PTX.replace(b"sm_80", b"sm_52"))
+    command = [PTXAS.with_name("fatbinary"), f"--create={made}"]
+    subprocess.run([*command, f"--image3=kind=ptx,sm=52,file={ptx}"], check=True, timeout=60)
+    told = explained(recorded(tmp_path / "db", "fatbin", made.read_bytes(), Arch="sm_52"))
+    assert told["target"] in ("sm_70", "sm_75")
+    assert told["is_target_assumed"]
+
+
+@needs_native
+@needs_ptxas
 def test_ptx_for_an_old_gpu_is_told_about_on_the_oldest_that_tools_know(tmp_path: Path) -> None:
     ptx = PTX.replace(b"sm_80", b"sm_52")
     directory = recorded(tmp_path / "db", "ptx", ptx, Arch="sm_52")
