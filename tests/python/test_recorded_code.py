@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
 import pytest
 
 from mneme.search.recorded_code import (
+    bound_of_image,
     counts_blocks,
     exchanges_values,
     prints,
     why_launch_stays,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -88,3 +95,26 @@ def test_launches_stay_where_replays_cannot_tell_right_ones(
     said = why_launch_stays(object())
     assert reason in said
     assert bool(said) == bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("bound", "most", "stays"),
+    [(".reqntid 64", 64, True), (".maxntid 64", 64, False), ("", 0, False)],
+)
+def test_ptx_that_names_its_threads_keeps_its_launch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int, stays: bool
+) -> None:
+    monkeypatch.setattr("mneme.search.recorded_code.changes_memory", lambda _: True)
+    monkeypatch.setattr("mneme.search.recorded_code.sees_few_values", lambda _: False)
+    ptx = (
+        f".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{bound}\n{{ ret; }}\n"
+    )
+    (tmp_path / "RecordedCode_1.ptx").write_text(ptx)
+    kernel = SimpleNamespace(
+        kernel_name="k",
+        static_hash="1",
+        code_form="ptx",
+        prologue=SimpleNamespace(fn=tmp_path / "prologue"),
+    )
+    assert bound_of_image(kernel) == most
+    assert ("how many threads" in why_launch_stays(kernel)) is stays

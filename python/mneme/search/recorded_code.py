@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from mneme.files.regular_file import read_bytes
 from mneme.recording.launch_facts import leaves_changes, sees_few_values
@@ -55,6 +55,13 @@ def recorded_ir(kernel: Any) -> str | None:  # noqa: ANN401 - an instance, or wh
 
 def bound_of_image(kernel: Any) -> int:  # noqa: ANN401 - an instance, or what a script has
     """Return the most threads of a block that code without IR allows; 0: it does not say."""
+    return _number_of_image(kernel, "max_threads")
+
+
+def _number_of_image(
+    kernel: Any,  # noqa: ANN401 - as above
+    fact: Literal["max_threads", "exact_threads"],
+) -> int:
     form = getattr(kernel, "code_form", "")
     prologue = getattr(getattr(kernel, "prologue", None), "fn", None)
     if form not in ("cubin", "ptx", "fatbin") or prologue is None:
@@ -65,7 +72,7 @@ def bound_of_image(kernel: Any) -> int:  # noqa: ANN401 - an instance, or what a
     if not code.is_file():
         return 0
     found = [
-        one["max_threads"]
+        one[fact]
         for part in _native.describe_device_code(code)
         for one in part["kernels"]
         if one["name"] == kernel.kernel_name
@@ -93,7 +100,7 @@ def why_launch_stays(kernel: Any) -> str:  # noqa: ANN401 - an instance, or what
     if getattr(kernel, "code_form", "") and sees_few_values(kernel):
         return "its threads may exchange values, and nearly all values in memory were the same"
     ir = recorded_ir(kernel) or ""
-    if '"nvvm.reqntid"' in ir:
+    if '"nvvm.reqntid"' in ir or _number_of_image(kernel, "exact_threads"):
         return "its code says how many threads a block has"
     if prints(ir):
         return "the kernel prints, which replays do not compare"
