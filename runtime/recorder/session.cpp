@@ -135,6 +135,10 @@ void Session::moduleUnregistered(const mneme_module_entry* module) noexcept {
       catalog_->forget(module);
     if (globals_)
       globals_->forgetAll();
+    // Its own are not known any more. Others that are not known may be its, too.
+    cacheConfigs_.forgetIf([&](const WorkPlace&, const void* kernel) {
+      return !loaded_.firstHandle(kernel) && !mneme_rt_find_kernel(kernel, nullptr, nullptr);
+    });
   } catch (const std::exception& error) {
     note(sentence("an unloaded library may be mistaken for another: ", error.what()));
   }

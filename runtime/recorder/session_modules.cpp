@@ -19,10 +19,6 @@ void Session::moduleLoaded(std::shared_ptr<const LoadedModule> module) noexcept 
 
 std::shared_ptr<const LoadedModule> Session::moduleUnloaded(void* handle) noexcept {
   try {
-    cacheConfigs_.forgetIf([&](const WorkPlace&, const void* kernel) {
-      const auto loaded = loaded_.find(kernel);
-      return loaded && loaded->module->handle == handle;
-    });
     const auto known = loaded_.remove(handle);
     if (known)
       moduleUnregistered(&known->unit);

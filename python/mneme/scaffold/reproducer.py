@@ -25,8 +25,9 @@ __all__ = [
 ]
 
 _MEBIBYTE = 1 << 20
-# Numbers of CUlimit.
+# Numbers of CUfunc_cache.
 _CACHE_CONFIGS: Final = {"PreferShared": 1, "PreferL1": 2, "PreferEqual": 3}
+# Numbers of CUlimit.
 _LIMITS: Final = {"Stack": 0, "Print": 1, "Heap": 2, "Launches": 4}
 
 

@@ -147,13 +147,16 @@ void prepareLaunch(Context& context, const Description& device, CudaModule& modu
                                             CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                             static_cast<int>(shape.dynamicSharedBytes)),
         "allowing " + std::to_string(shape.dynamicSharedBytes) + " dynamic bytes of shared memory");
-  if (shape.cacheConfig != module.cacheConfig && context.driver().cuFuncSetCacheConfig) {
+  const bool isConfigNew =
+      shape.cacheConfig != module.cacheConfig && context.driver().cuFuncSetCacheConfig;
+  if (isConfigNew) {
     context.check(context.driver().cuFuncSetCacheConfig(module.function(),
                                                         static_cast<int>(shape.cacheConfig)),
                   "setting the preferred configuration of the cache");
     module.cacheConfig = shape.cacheConfig;
   }
-  if (shape.sharedCarveout != module.sharedCarveout) {
+  // No driver says that a carve-out stays as it was under another configuration.
+  if (shape.sharedCarveout != module.sharedCarveout || (isConfigNew && shape.sharedCarveout)) {
     context.check(context.driver().cuFuncSetAttribute(
                       module.function(), CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
                       toCarveout(shape.sharedCarveout)),

@@ -80,6 +80,22 @@ TEST_CASE("a launch sets what is preferred of the cache, where it is something e
   CHECK(seen() == std::string("1 2 3 0 "));
 }
 
+TEST_CASE("a carve-out is set again behind another preference of the cache") {
+  const auto device = openFake();
+  const auto module = loadPtx(*device, "k");
+  const auto seen = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "fakeCarveouts"));
+  REQUIRE(bool(seen));
+  LaunchShape shape = shapeOf(10, 128);
+  shape.sharedCarveout = 50;
+  seen();
+  for (const CacheConfig wanted :
+       {CacheConfig::None, CacheConfig::L1, CacheConfig::L1, CacheConfig::None}) {
+    shape.cacheConfig = wanted;
+    device->launch(*module, shape, nullptr, 10);
+  }
+  CHECK(seen() == std::string("50 50 50 "));
+}
+
 TEST_CASE("the variables of a loaded cubin have the driver's addresses") {
   const auto device = openFake();
   const auto module = device->load(embed::test::cubinWith(), "k", {});

@@ -44,6 +44,23 @@ size_t launchesThatReach(const Run& run) {
   return count;
 }
 
+/// What was recorded of the L1 cache, by the number that is an argument of the launch.
+std::map<int, CacheConfig> cacheConfigsOf(const char* mode, const char* kernel) {
+  const Run alone = runOnGpu(mode, false),
+            recorded = runOnGpu(mode, true, "MNEME_MAX_RECORDINGS=100");
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == alone.output);
+  const fs::path data = recorded.directory / "data";
+  std::map<int, CacheConfig> found;
+  for (const auto& [hash, instance] : artifact::KernelRecord::load(data / kernel).instances) {
+    const auto values = artifact::Snapshot::open(data / instance.prologue).args();
+    int count = 0;
+    std::memcpy(&count, values.at(1).data(), sizeof count);
+    found[count] = instance.cacheConfig;
+  }
+  return found;
+}
+
 } // namespace
 
 TEST_CASE("a program recorded on a GPU behaves as it does alone") {
@@ -236,24 +253,31 @@ TEST_CASE("a driver that places no memory leaves it to the vendor") {
 }
 
 TEST_CASE("what a program prefers of the cache is recorded: of a kernel, or else of its context") {
-  const std::string all = "MNEME_MAX_RECORDINGS=100";
-  const Run alone = runOnGpu("cache-configs", false),
-            recorded = runOnGpu("cache-configs", true, all);
-  CAPTURE(recorded.said);
-  CHECK(recorded.output == alone.output);
-  const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
-  std::map<int, CacheConfig> found; // by the number that is an argument
-  for (const auto& [hash, instance] : record.instances) {
-    const auto values =
-        artifact::Snapshot::open(recorded.directory / "data" / instance.prologue).args();
-    int count = 0;
-    std::memcpy(&count, values.at(1).data(), sizeof count);
-    found[count] = instance.cacheConfig;
-  }
+  const auto found = cacheConfigsOf("cache-configs", "1.json");
   CHECK(found.at(50) == CacheConfig::None);
   CHECK(found.at(51) == CacheConfig::L1);
   CHECK(found.at(52) == CacheConfig::L1);
   CHECK(found.at(53) == CacheConfig::Shared);
+}
+
+TEST_CASE("what a program prefers in one context does not count in another") {
+  const auto found = cacheConfigsOf("cache-configs-contexts", "1.json");
+  CHECK(found.at(60) == CacheConfig::None);
+  CHECK(found.at(61) == CacheConfig::Shared);
+  CHECK(found.at(62) == CacheConfig::L1);
+  CHECK(found.at(63) == CacheConfig::Shared);
+  CHECK(found.at(64) == CacheConfig::L1);    // the context's own
+  CHECK(found.at(65) == CacheConfig::Equal); // the device's
+  CHECK(found.at(66) == CacheConfig::Equal);
+}
+
+TEST_CASE("what a program preferred for a kernel ends with the kernel's code") {
+  const auto found = cacheConfigsOf("cache-configs-unloads", "2.json");
+  CHECK(found.at(70) == CacheConfig::L1);
+  CHECK(found.at(71) == CacheConfig::None);
+  CHECK(found.at(72) == CacheConfig::L1);
+  CHECK(found.at(73) == CacheConfig::None);
+  CHECK(found.at(74) == CacheConfig::None);
 }
 
 TEST_CASE("a launch that reaches the heap is recorded with it, unless it allocates itself") {

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/record/guest_cache_configs.h"
 #include "tests/unit/record/guest_kernel.h"
 #include "tests/unit/record/guest_launch.h"
 #include "tests/unit/record/guest_textures.h"
@@ -265,18 +266,30 @@ void launchOnPageable(float* data) {
   std::free(host);
 }
 
-/// What the program prefers of the L1 cache: for the kernel, then for the context, too.
-void launchWithCacheConfigs(float* data) {
+/// Two contexts, each with what the program prefers there, and what it prefers on the device. A
+/// third takes the place of one of them.
+void launchWithCacheConfigsOfContexts() {
   const auto* const kernel = reinterpret_cast<const void*>(&scale);
-  launch(data, 50);
-  std::printf("kernel %d", cudaFuncSetCacheConfig(kernel, 2));
-  launch(data, 51);
-  std::printf(" context %d", ofDriver("cuCtxSetCacheConfig", 1));
-  launch(data, 52);
-  std::printf(" kernel %d %d\n", cudaFuncSetCacheConfig(kernel, 0),
-              cudaFuncSetCacheConfig(nullptr, 3)); // which is refused
-  launch(data, 53);
+  const OwnContext one, two; // the current one
+  std::printf("context %d\n", ofDriver("cuCtxSetCacheConfig", 1));
+  one.use(60);
+  two.use(61);
+  ofDriver("cuCtxSetCurrent", one.context);
+  std::printf("kernel %d\n", ofDriver("cuFuncSetCacheConfig", kernel, 2));
+  one.use(62);
+  two.use(63);
+  std::printf("device %d\n", ofDriver("cuKernelSetCacheConfig", kernel, 3, 0));
+  one.use(64);
+  two.use(65);
+  one.destroy();
+  const OwnContext three;
+  three.use(66);
+  three.destroy();
+  two.destroy();
+  ofDriver("cuCtxSetCurrent", nullptr);
 }
+
+int other(mneme_dim3, mneme_dim3, void**) { return 0; }
 
 void inChild(const std::string& mode, void* data) {
   std::fflush(stdout);
@@ -328,7 +341,11 @@ int main(int argc, char** argv) {
     launch(static_cast<float*>(data), 50);
   }
   if (mode == "cache-configs")
-    launchWithCacheConfigs(static_cast<float*>(data));
+    launchWithCacheConfigs(scale, static_cast<float*>(data));
+  if (mode == "cache-configs-contexts")
+    launchWithCacheConfigsOfContexts();
+  if (mode == "cache-configs-unloads")
+    launchAfterUnloads(other, static_cast<float*>(data));
   if (mode == "textures-levels")
     launchWithLevels(scale, static_cast<float*>(data));
   if (mode == "textures-graph")

@@ -40,15 +40,14 @@ inline int launchKernel(GuestKernel kernel, float* data, int count) {
   return mneme_launch_kernel(&request);
 }
 
-/// `options` is JSON: how the kernel was built. `number` is also its static hash.
-template <int number = 1>
-inline void registerKernel(GuestKernel kernel,
-                           std::vector<mneme_global_entry> variables = {{&counter, "counter",
-                                                                         sizeof(counter), 0, 0}},
-                           const std::string& options = "{}") {
+template <int number>
+inline constexpr const char* mangledName = number == 1 ? "_Z5scalePfi" : "_Z5otherPfi";
+
+/// `options` is JSON: how the kernel was built. `number` is also its static hash. The same at each
+/// call.
+template <int number> inline const embed::test::Buffer& kernelImage(const std::string& options) {
   using namespace mneme::embed::test;
-  const std::string name = number == 1 ? "scale" : "other";
-  static const std::string mangled = "_Z5" + name + "Pfi";
+  const std::string mangled = mangledName<number>, name = mangled.substr(3, 5);
   static const std::string metadata = R"json({"kernel":")json" + mangled +
                                       R"json(","demangled":")json" + name +
                                       R"json((float*, int)","static_hash":"000000000000000)json" +
@@ -62,13 +61,23 @@ inline void registerKernel(GuestKernel kernel,
   static const Buffer fatbin =
       fatBinaryWith({{2, elfWith({{symbolFor("__mneme_ir_", number),
                                    blobWith(metadata, "not real bitcode", number)}})}});
-  static const void* wrapper[] = {nullptr, fatbin.data(), nullptr};
+  return fatbin;
+}
+
+/// Returns the unit.
+template <int number = 1>
+inline const mneme_module_entry* registerKernel(
+    GuestKernel kernel,
+    std::vector<mneme_global_entry> variables = {{&counter, "counter", sizeof(counter), 0, 0}},
+    const std::string& options = "{}") {
+  static const void* wrapper[] = {nullptr, kernelImage<number>(options).data(), nullptr};
   static const mneme_kernel_entry kernels[] = {
-      {reinterpret_cast<const void*>(kernel), mangled.c_str()}};
+      {reinterpret_cast<const void*>(kernel), mangledName<number>}};
   static const std::vector<mneme_global_entry> globals = std::move(variables);
   static const mneme_module_entry module{MNEME_RT_ABI,   0, wrapper,       kernels,
                                          globals.data(), 1, globals.size()};
   mneme_rt_register_module(&module);
+  return &module;
 }
 
 } // namespace mneme::record::test
