@@ -20,6 +20,7 @@ import pytest
 from cluster_parts import CPU, PROGRAM, address_of, dask_cluster, dask_nodes, mneme, mpi
 from mneme.devices import DeviceLimits, choose_device, device_limits, use_limits
 from mneme.errors import BackendUnavailable, InvalidArgument
+from mneme.files.scratch import host_in_names
 from mneme.measure import cluster, pool_processes, pool_watch
 from mneme.measure.cluster import check_cluster, open_cluster
 from mneme.measure.futures_executor import FuturesReplayExecutor
@@ -38,6 +39,9 @@ from mneme.session.trials import CompletedCandidate
 from native_parts import needs_native
 
 pytestmark = [pytest.mark.compile, needs_native]
+
+# What names of directories have after the host's, which is another one on nodes.
+MACHINE = host_in_names().removeprefix(os.uname().nodename)
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +157,7 @@ def test_a_host_without_the_recording_is_sent_it(recording: Path, tmp_path: Path
     [
         ("mount -t tmpfs -o size=4k none $TMPDIR", "which has 0 MiB left; set TMPDIR"),
         (
-            "chmod 755 $TMPDIR; mkdir $TMPDIR/mneme-0-recordings-node2; chown 1 $TMPDIR/*",
+            f"chmod 755 $TMPDIR; mkdir $TMPDIR/mneme-0-recordings-node2{MACHINE}; chown 1 $TMPDIR/*",
             "another user",
         ),
     ],

@@ -16,6 +16,7 @@ from mneme.devices import device_limits
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.late_processes import LateProcesses
 from mneme.measure.pool_processes import PoolProcess, PoolProcesses, only, sure_pool
+from mneme.measure.pool_task import why_lost
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.inventory import find_record
 from native_parts import needs_native
@@ -97,11 +98,24 @@ def test_a_call_that_fails_is_an_error() -> None:
         future.result(0)
 
 
-@pytest.mark.parametrize("status", ["finished", "cancelled", "lost"])
-def test_a_result_that_is_lost_on_its_way_is_cancelled(status: str) -> None:
+@pytest.mark.parametrize("status", ["finished", "lost"])
+def test_a_result_that_is_lost_on_its_way_is_cancelled_and_says_why(status: str) -> None:
+    client = Client()
+    pool = pool_of(client)
+    future = pool.submit(int)
+    client.calls["0"].end(status, OSError("nobody has it"))
+    client.tell()
+    with pytest.raises(CancelledError) as raised:
+        future.result(0)
+    dropped = "the pool dropped this before it was done"
+    assert str(why_lost(pool, raised.value)) == f"{dropped}: OSError: nobody has it"
+    assert str(why_lost(pool, CancelledError())) == dropped
+
+
+def test_what_dask_cancels_is_cancelled() -> None:
     client = Client()
     future = pool_of(client).submit(int)
-    client.calls["0"].end(status, OSError("nobody has it"))
+    client.calls["0"].cancel()
     client.tell()
     assert future.cancelled()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mneme.files import scratch as scratches
-from mneme.files.scratch import ScratchDirectory, hold, remove_left
+from mneme.files.scratch import ScratchDirectory, hold, host_in_names, remove_left
 
 MAKE = """
 import sys
@@ -81,13 +81,37 @@ def test_what_a_killed_process_left_goes_with_the_next(scratch: Path) -> None:
 
 
 def test_what_is_of_others_stays(scratch: Path) -> None:
-    host = os.uname().nodename
+    host = host_in_names()
     names = [f"mneme-tried-{host}-b-abc", f"mneme-tried-x{host}-abc", f"mneme-other-{host}-abc"]
     for name in names:
         (scratch / name).mkdir()
     (scratch / f"mneme-tried-{host}-link").symlink_to(scratch / names[0])
     with ScratchDirectory("tried"):
         assert len(list(scratch.iterdir())) == len(names) + 2
+
+
+def test_hosts_of_one_name_leave_each_others(
+    scratch: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = tmp_path_factory.mktemp("etc") / "machine-id"
+    monkeypatch.setattr(scratches, "_MACHINE_ID", machine)
+
+    def leave() -> Path:
+        with ScratchDirectory("tried") as name:
+            pass
+        Path(name).mkdir()  # as a killed process does
+        return Path(name)
+
+    left = [leave()]  # no identifier can be read
+    for one in ("one", "two"):
+        machine.write_text(one)
+        left.append(leave())
+    assert set(scratch.iterdir()) == set(left)
+    with ScratchDirectory("tried") as name:
+        assert set(scratch.iterdir()) == {*left[:2], Path(name)}
+    machine.unlink()
+    with ScratchDirectory("tried") as name:
+        assert set(scratch.iterdir()) == {left[1], Path(name)}
 
 
 def test_what_several_hold_goes_when_nobody_does(scratch: Path) -> None:

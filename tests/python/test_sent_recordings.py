@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
 import os
+import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,9 +22,12 @@ from cluster_parts import CPU, PROGRAM, mneme
 from mneme import __version__ as mneme_version
 from mneme.errors import IoFailed
 from mneme.files.scratch import hold
+from mneme.measure import sent_recordings
 from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.measure.remote_evaluation import examine
 from mneme.measure.sent_recordings import (
+    _begin,
+    _held,
     _sender_directory,
     _without,
     find_sent,
@@ -192,18 +202,69 @@ def test_what_was_sent_for_killed_processes_goes_when_the_host_is_looked_at(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    folders = [_sender_directory(name) for name in ("killed", "used")]
+    folders = [_sender_directory(name) for name in ("killed", "used", "asking")]
     for folder in folders:
         (folder / "files").mkdir(parents=True)
     lock = hold(folders[1])
     spec = FuturesReplayExecutor(
         ThreadPoolExecutor(1), find_record(recording).path, None, 1, device="cpu"
     )._spec
-    examine(spec, mneme_version, 0)
-    assert [one.is_dir() for one in folders] == [False, True]
+    # The process that held what the search sent may have been killed, and is there again.
+    examine(replace(spec, sender="asking"), mneme_version, 0)
+    assert [one.is_dir() for one in folders] == [False, True, True]
     os.close(lock)
     examine(spec, mneme_version, 1)
-    assert not folders[1].exists()
+    assert not any(one.exists() for one in folders)
     folders[1].parent.rmdir()
     examine(spec, mneme_version, 2)
     assert not folders[1].parent.exists()
+
+
+@pytest.fixture
+def being_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield what was sent for a search: another process removes it while this one waits."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    directory = _sender_directory("late")
+    (directory / "name").mkdir(parents=True)
+    (directory / "name" / "1.json").touch()
+    other = contextlib.ExitStack()
+    other.callback(os.close, hold(directory, fcntl.LOCK_EX))
+
+    def remove(_seconds: float) -> None:
+        shutil.rmtree(directory)
+        other.close()
+
+    monkeypatch.setattr(sent_recordings, "time", SimpleNamespace(sleep=remove))
+    yield directory
+    other.close()
+
+
+def test_what_another_process_is_removing_is_sent_again(being_removed: Path) -> None:
+    assert find_sent("late", "name", "1.json") is None
+    _begin("late", "name", {})
+    assert {one.name for one in being_removed.iterdir()} == {"name.part", "files"}
+    assert "late" in _held
+    remove_sent("late")
+    assert not being_removed.exists()
+
+
+def test_what_another_process_never_removes_is_named(
+    being_removed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sent_recordings, "time", SimpleNamespace(sleep=lambda _: None))
+    with pytest.raises(IoFailed, match=f"another process is removing '{being_removed}'"):
+        _begin("late", "name", {})
+
+
+def test_recordings_are_sent_where_nothing_can_be_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    _begin("unlocked", "name", {})
+    assert (_sender_directory("unlocked") / "name.part").is_dir()
+    assert "unlocked" not in _held

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import shutil
 import stat
@@ -19,9 +20,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ScratchDirectory", "hold", "remove_left"]
+__all__ = ["ScratchDirectory", "can_be_locked", "hold", "host_in_names", "remove_left"]
 
 _ATTEMPTS = 20
+_MACHINE_ID = Path("/etc/machine-id")
 
 
 class ScratchDirectory:
@@ -42,9 +44,8 @@ class ScratchDirectory:
         """
         from multiprocessing.util import Finalize  # noqa: PLC0415 - slow to import
 
-        # Hosts may share a file system whose locks they do not share. What follows the host's name
-        # has no "-": another name may begin like it.
-        prefix = f"mneme-{kind}-{os.uname().nodename.replace('/', '_')}-"
+        # What follows the host's name has no "-": another name may begin like it.
+        prefix = f"mneme-{kind}-{host_in_names()}-"
         parent = parent or Path(tempfile.gettempdir())
         remove_left(
             one
@@ -69,6 +70,21 @@ class ScratchDirectory:
         self._remove()
 
 
+def host_in_names() -> str:
+    """Return this host as names of directories have it.
+
+    Hosts may share a file system whose locks they do not share. Some have the same name, such as
+    "localhost", and then differ by a digest of their machine's identifier, which is nobody's
+    business.
+    """
+    host = os.uname().nodename.replace("/", "_")
+    try:
+        machine = _MACHINE_ID.read_bytes().strip()
+    except OSError:
+        return host
+    return f"{host}-{hashlib.blake2b(machine, digest_size=4, person=b'mneme').hexdigest()}"
+
+
 def _names_in(parent: Path) -> list[Path]:
     try:
         return list(parent.iterdir())
@@ -82,19 +98,24 @@ def _make(parent: Path, prefix: str) -> tuple[str, int]:
         name = tempfile.mkdtemp(prefix=prefix, dir=parent)
         # Another process may take it for one that was left, before it is locked.
         lock = hold(Path(name), fcntl.LOCK_EX)
-        if lock >= 0 or not _can_be_locked(Path(name)):
+        if lock >= 0 or not can_be_locked(Path(name), fcntl.LOCK_EX):
             break
     return name, lock
 
 
-def _can_be_locked(directory: Path) -> bool:
-    """Whether another process holds, has removed or let go a directory that was not locked."""
+def can_be_locked(directory: Path, how: int = fcntl.LOCK_SH) -> bool:
+    """Whether another process holds, has removed or let go a directory that was not locked.
+
+    Args:
+        directory: A directory for which `hold` has returned -1.
+        how: As there.
+    """
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
         return not directory.exists()
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     except OSError:

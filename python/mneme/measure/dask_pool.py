@@ -7,7 +7,7 @@ lost on its way and the call then fails, or is dropped.
 
 from __future__ import annotations
 
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import Any
 
 import distributed.cfexecutor
@@ -38,12 +38,17 @@ class DaskPool(_dask.ClientExecutor):  # type: ignore[misc]
 
 
 async def _end(call: Any, future: Future[Any]) -> None:  # noqa: ANN401 - of Dask
-    """Let a future end as a call does, or be cancelled if not the call has failed, but Dask."""
+    """Let a future end as a call does; if not that has failed, but Dask, as one that is cancelled.
+
+    Dask may have failed to fetch the result, or to read it: then the error says why.
+    """
     try:
         result = await call._result()  # noqa: SLF001 - there is no other way to it
     except BaseException as error:  # noqa: BLE001 - the future reports it
-        if call.status != "error":
+        if call.status == "cancelled":
             future.cancel()
+        elif call.status != "error":
+            error = CancelledError(f"{type(error).__name__}: {error}")
         if future.set_running_or_notify_cancel():
             future.set_exception(error)
     else:

@@ -210,7 +210,8 @@ def why_lost(pool: Executor, failure: Exception) -> MnemeError:
     if not isinstance(failure, CancelledError):
         return BackendUnavailable(str(failure))
     if getattr(pool, "_client", None) is None or is_connected(pool):
-        return InvalidArgument("the pool dropped this before it was done")
+        why = f": {failure}" if str(failure) else ""
+        return InvalidArgument(f"the pool dropped this before it was done{why}")
     return BrokenPool("the connection to the scheduler of Dask broke, and it does not answer")
 
 

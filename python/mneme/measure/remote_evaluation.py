@@ -165,7 +165,7 @@ def examine(spec: RemoteSpec, version: str, number: int) -> dict[str, Any]:
     del number
     if mneme.__version__ != version:
         raise _unfit(f"has mneme {mneme.__version__}, not {version}")
-    remove_killed()
+    remove_killed(keep=spec.sender)
     try:
         path, record_id = find_instance(_record_file(spec), spec.record_id)
         RecordedExecution.from_json(path).get(record_id)

@@ -16,12 +16,13 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument, IoFailed
-from mneme.files.scratch import ScratchDirectory, hold, remove_left
+from mneme.files.scratch import ScratchDirectory, can_be_locked, hold, host_in_names, remove_left
 from mneme.recording.recorded_execution import RecordedExecution
 
 if TYPE_CHECKING:
@@ -224,9 +225,7 @@ def _pieces(file: Path, ranges: Iterable[tuple[int, int]]) -> Iterator[list[tupl
 
 def _parent() -> Path:
     """Return where this user's searches keep what they send to this machine; it may be missing."""
-    # Hosts may share a file system whose locks they do not share.
-    host = os.uname().nodename.replace("/", "_")
-    return Path(tempfile.gettempdir()) / f"mneme-{os.getuid()}-recordings-{host}"
+    return Path(tempfile.gettempdir()) / f"mneme-{os.getuid()}-recordings-{host_in_names()}"
 
 
 def _sender_directory(sender: str) -> Path:
@@ -238,30 +237,39 @@ def _sender_directory(sender: str) -> Path:
     return parent / Path(sender).name
 
 
-def remove_killed() -> None:
-    """Remove what was sent to this machine for processes that were killed."""
+def remove_killed(keep: str) -> None:
+    """Remove what was sent to this machine for processes that were killed.
+
+    Args:
+        keep: A search that goes on, though its process here may have been killed; empty: none.
+    """
     if _parent().is_dir():
         with contextlib.suppress(IoFailed, OSError):
-            remove_left(_sender_directory("any").parent.iterdir())
+            kept = _sender_directory(keep)
+            remove_left(one for one in _parent().iterdir() if one != kept)
 
 
 def find_sent(sender: str, name: str, record_file: str) -> Path | None:
     """Return the record file that was sent to this machine; None if none was."""
     file = _sender_directory(sender) / name / Path(record_file).name
-    if file.is_file():
-        _hold(sender)
-    return file if file.is_file() else None
+    return file if file.is_file() and _hold(sender) and file.is_file() else None
 
 
-def _hold(sender: str) -> None:
-    """Keep what a search has sent to this machine while this process lives."""
-    if sender not in _held and (lock := hold(_sender_directory(sender))) >= 0:
+def _hold(sender: str) -> bool:
+    """Keep what a search has sent to this machine while this process lives.
+
+    Returns whether no other process removes it.
+    """
+    directory = _sender_directory(sender)
+    if sender not in _held and (lock := hold(directory)) >= 0:
         _held[sender] = lock
         atexit.register(remove_sent, sender)
+    return sender in _held or not can_be_locked(directory)
 
 
 # Each time another process may remove the directory before it is locked.
 _ATTEMPTS = 20
+_PAUSE_SECONDS = 0.5
 
 
 def _begin(
@@ -279,14 +287,19 @@ def _begin(
             f"the recording needs {size >> 20} MiB in '{directory.parent}', which has "
             f"{free >> 20} MiB left; set TMPDIR to a place with more"
         )
-    # Other searches take a directory that nobody holds for one that was left.
-    for _ in range(_ATTEMPTS):
-        partial.mkdir(parents=True, exist_ok=True)
-        _hold(sender)
-        if partial.is_dir():
-            break
+    _make_held(sender, partial)
     (directory / _SHARED).mkdir(exist_ok=True)
     return missing
+
+
+def _make_held(sender: str, partial: Path) -> None:
+    """Make a directory of a search: others take what nobody holds for what was left."""
+    for _ in range(_ATTEMPTS):
+        partial.mkdir(parents=True, exist_ok=True)
+        if _hold(sender) and partial.is_dir():
+            return
+        time.sleep(_PAUSE_SECONDS)
+    raise IoFailed(f"another process is removing '{partial.parent}'; start the search again")
 
 
 def _shared_file(sender: str, key: str) -> Path:
