@@ -56,10 +56,13 @@ public:
   }
 
   void perform() {
-    for (const auto& step : steps_)
+    for (const auto& step : steps_) {
       buildStep(*step, *device_, *image_, options_, result_);
-    std::erase_if(result_.unrecordedReads,
-                  [&](const std::string& read) { return textures_->holds(read); });
+      for (const std::string& read : step->unrecordedReads)
+        if (!textures_->holds(read, step->isGiven) &&
+            std::ranges::find(result_.unrecordedReads, read) == result_.unrecordedReads.end())
+          result_.unrecordedReads.push_back(read);
+    }
     checkPatches();
     Verifier verifier(*device_, *image_, labels_, *types_, options_.tolerances);
     judge(verifier);
@@ -79,7 +82,7 @@ private:
     step.values = step.prologue.args();
     for (std::vector<std::byte>& value : step.values)
       image_->moves().translate(value, 0);
-    textures_->rewrite(step.values, step.record);
+    step.isGiven = textures_->rewrite(step.values, step.record);
   }
 
   /// That of all kernels; where they had different ones, none.

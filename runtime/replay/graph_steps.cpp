@@ -113,10 +113,8 @@ void buildStep(OpenStep& step, device::Device& device, MemoryImage& image, const
   result.optSeconds += statistics.optSeconds;
   result.codegenSeconds += statistics.codegenSeconds;
   result.objectBytes += statistics.objectBytes;
-  for (const std::string& read : statistics.unrecordedReads)
-    if (std::ranges::find(result.unrecordedReads, read) == result.unrecordedReads.end())
-      result.unrecordedReads.push_back(read);
-  dropRecordedReads(result.unrecordedReads, step.record.device);
+  step.unrecordedReads = std::move(statistics.unrecordedReads);
+  dropRecordedReads(step.unrecordedReads, step.record.device);
   step.module = step.cache->load(built->image);
   device::checkShape(limits, step.shape, step.module->attributes().staticSharedBytes);
   // Each module has the constants that it keeps itself; other variables are those of all.

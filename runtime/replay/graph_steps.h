@@ -31,9 +31,11 @@ struct OpenStep {
   std::vector<std::vector<std::byte>> modules;
   artifact::Snapshot prologue, epilogue;
   std::vector<std::vector<std::byte>> values = {}; ///< with the addresses of this process
+  std::vector<bool> isGiven = {};                  ///< by texture object: whether they name it
   std::unique_ptr<ModuleCache> cache = nullptr;
   std::shared_ptr<device::Module> module = nullptr;
   device::LaunchShape shape = {};
+  std::vector<std::string> unrecordedReads = {};
   std::vector<Patch> patches = {}; ///< to be applied before it
 };
 

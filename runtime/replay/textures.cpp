@@ -44,15 +44,15 @@ Textures::Textures(device::Device& device, const artifact::KernelRecord& record,
       return;
   }
   made_ = device.makeTextures(wanted_);
-  isGiven_.resize(wanted_.size());
-  rewrite(arguments_, record);
+  isGiven_ = rewrite(arguments_, record);
 }
 
 /// Where the device gave other handles, arguments are rewritten; what memory holds is not.
-void Textures::rewrite(std::vector<std::vector<std::byte>>& arguments,
-                       const artifact::KernelRecord& record) {
+std::vector<bool> Textures::rewrite(std::vector<std::vector<std::byte>>& arguments,
+                                    const artifact::KernelRecord& record) {
+  std::vector<bool> isGiven(wanted_.size());
   if (!made_)
-    return;
+    return isGiven;
   const std::vector<uint64_t>& handles = made_->handles();
   for (size_t argument = 0; argument < arguments.size(); ++argument) {
     std::vector<std::byte>& value = arguments[argument];
@@ -66,20 +66,21 @@ void Textures::rewrite(std::vector<std::vector<std::byte>>& arguments,
           continue;
         isClear_ = isClear_ && (here == 0 || here == handles[index]);
         here = handles[index];
-        isGiven_[index] = true;
+        isGiven[index] = true;
       }
       if (here != 0)
         std::memcpy(value.data() + at, &here, sizeof(here));
     }
   }
+  return isGiven;
 }
 
-bool Textures::holds(std::string_view read) const noexcept {
+bool Textures::holds(std::string_view read, const std::vector<bool>& isGiven) const noexcept {
   if (!made_ || !isClear_ || !artifact::isOfTextures(read))
     return false;
   bool isAny = false;
   for (size_t index = 0; index < wanted_.size(); ++index) {
-    if (!isGiven_[index] && made_->handles()[index] != wanted_[index].handle)
+    if (!isGiven[index] && made_->handles()[index] != wanted_[index].handle)
       return false; // it is not where a kernel looks for it
     isAny |= wanted_[index].isSurface == (read == "surfaces");
   }

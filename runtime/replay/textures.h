@@ -25,11 +25,14 @@ public:
   /// The values of the kernel's arguments, with the addresses and handles of this process.
   const std::vector<std::vector<std::byte>>& arguments() const noexcept { return arguments_; }
   /// Brings the handles of this process into the arguments of another kernel that sees the same.
-  void rewrite(std::vector<std::vector<std::byte>>& arguments,
-               const artifact::KernelRecord& record);
+  /// Returns for each object whether an argument names it.
+  std::vector<bool> rewrite(std::vector<std::vector<std::byte>>& arguments,
+                            const artifact::KernelRecord& record);
 
   /// Whether launches find what was recorded of a thing that code reads: "textures", "surfaces".
-  bool holds(std::string_view read) const noexcept;
+  bool holds(std::string_view read) const noexcept { return holds(read, isGiven_); }
+  /// Whether those of another kernel do, for which rewrite() returned this.
+  bool holds(std::string_view read, const std::vector<bool>& isGiven) const noexcept;
 
   /// Brings the recorded content to the arrays, or other content that their memory has now. Call it
   /// after memory was restored.

@@ -5,6 +5,7 @@
 
 #include "runtime/core/base/error.h"
 #include "runtime/replay/graph_replay.h"
+#include "runtime/replay/textures.h"
 #include "runtime/replay/trim.h"
 #include "tests/unit/replay/forwarding_device.h"
 #include "tests/unit/replay/kernels.h"
@@ -174,6 +175,27 @@ TEST_CASE("each kernel of a graph gets the handle that the device gave") {
   CHECK(replayedGraph(77, 77).result.resultClass == ResultClass::Exact);
   CHECK(replayedGraph(77, kRecorded).result.resultClass == ResultClass::Wrong);
   CHECK(replayedGraph(0, kRecorded, false).result.resultClass == ResultClass::Wrong);
+}
+
+TEST_CASE(
+    "a kernel whose arguments name no object finds it where the device gave its handle again") {
+  const TemporaryDirectory directory;
+  const auto record = artifact::KernelRecord::load(writeTextured(directory.path(), kRecorded));
+  const artifact::Instance& instance = record.instances.at(kDynamicHash);
+  const auto open = [&](const std::string& file) {
+    return artifact::Snapshot::open(directory.path() / file);
+  };
+  const auto prologue = open(instance.prologue), epilogue = open(instance.epilogue);
+  for (const uint64_t handle : {kRecorded, uint64_t{77}}) {
+    std::vector<std::string> calls;
+    TexturedDevice device(handle, calls);
+    const replay::MemoryImage image(device, record, prologue, epilogue, UINT64_MAX);
+    replay::Textures textures(device, record, instance, image);
+    CHECK(textures.holds("surfaces"));
+    std::vector<std::vector<std::byte>> named = prologue.args(), unnamed = {bytesOfOne(kOut)};
+    CHECK(textures.holds("surfaces", textures.rewrite(named, record)));
+    CHECK(textures.holds("surfaces", textures.rewrite(unnamed, record)) == (handle == kRecorded));
+  }
 }
 
 TEST_CASE("kernels of a graph that see other textures than the first do not replay together") {
