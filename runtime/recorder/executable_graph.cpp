@@ -6,11 +6,16 @@
 
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/last_error.h"
+#include "runtime/recorder/graph_bodies.h"
 
 namespace mneme::record {
 namespace {
 
 constexpr unsigned long long kUseNodePriority = 8, kDeviceLaunch = 4; // flags of all vendors
+constexpr const char* kInBody =
+    "it runs in the body of a conditional node of a graph, and is not recorded there";
+constexpr const char* kInGraph =
+    "it runs in a graph in a graph that has conditional nodes, and is not recorded there";
 
 /// The nodes of `after` become those that the program calls as it called those of `before`.
 void inherit(GraphBody& after, const GraphBody& before) {
@@ -314,14 +319,40 @@ void ExecutableGraph::nameStaying(void* graph) {
   unreadable_.clear();
   inChildren_.clear();
   inBodies_.clear();
+  inChildrenOfBodies_.clear();
   areStayingNamed = false;
   if (!hasConditions())
     return;
   addFunctions(functions_, graph, known_.isKnown, others, inBodies_);
-  for (void* node : nodesOf(functions_, graph))
-    if (void* child = nullptr; kindOf(functions_, node) == static_cast<int>(NodeKind::Child) &&
-                               functions_.childGraph(node, &child) == 0)
-      addFunctions(functions_, child, known_.isKnown, inChildren_, others);
+  addChildren(graph, inChildren_);
+}
+
+/// Finds the kernels of graphs in the graph, and in the bodies of its conditional nodes.
+void ExecutableGraph::addChildren(void* graph, std::vector<const void*>& inChildren) {
+  std::vector<const void*> others;
+  for (void* node : nodesOf(functions_, graph)) {
+    const int kind = kindOf(functions_, node);
+    void* child = nullptr;
+    if (kind == static_cast<int>(NodeKind::Child) && functions_.childGraph(node, &child) == 0)
+      addFunctions(functions_, child, known_.isKnown, inChildren, others);
+    else if (kind == static_cast<int>(NodeKind::Conditional))
+      for (void* body : bodiesOf(node))
+        addChildren(body, inChildrenOfBodies_);
+  }
+}
+
+std::vector<std::pair<const void*, const char*>> ExecutableGraph::staying() const {
+  std::vector<std::pair<const void*, const char*>> all;
+  const auto add = [&](const std::vector<const void*>& functions, const char* why) {
+    for (const void* function : functions)
+      all.emplace_back(function, why);
+  };
+  add(inChildren_, kInGraph);
+  if (isChosen)
+    add(inChildrenOfBodies_, kInGraph);
+  else
+    add(inBodies_, kInBody);
+  return all;
 }
 
 const char* const ExecutableGraph::kLost =
@@ -401,8 +432,15 @@ void ExecutableGraph::setOff(void* original, bool isOff) {
 
 void ExecutableGraph::setChild(void* original, void* graph) {
   GraphNode* const node = goesOn_ ? nullptr : find(original);
-  if (!node || !node->child) // in a graph that is copied node by node, nothing replaces it
-    return node && !node->isStandIn ? lose() : void();
+  if (!node)
+    return;
+  if (!node->child) { // in a graph that is copied node by node, nothing replaces it
+    if (!is(*node, NodeKind::Child))
+      return lose();
+    node->isStandIn = true; // from now on
+    isChosen = areStayingNamed = false;
+    return;
+  }
   const KeepsLastError keeps(functions_.peekAtLastError, functions_.getLastError);
   auto child = cloneGraph(functions_, graph);
   inherit(*child, *node->child);
@@ -447,53 +485,6 @@ std::vector<RunnablePart> ExecutableGraph::cut() const {
   Cutter cutter(functions_, flags_);
   cutter.cut(*body_, exec_);
   return cutter.take();
-}
-
-std::shared_ptr<ExecutableGraph> ExecutableGraphs::find(void* exec) {
-  const std::lock_guard lock(mutex_);
-  const auto found = graphs_.find(exec);
-  return found == graphs_.end() ? nullptr : found->second;
-}
-
-void ExecutableGraphs::set(void* exec, std::shared_ptr<ExecutableGraph> graph) {
-  const std::lock_guard lock(mutex_);
-  std::swap(graphs_[exec], graph);
-}
-
-std::shared_ptr<ExecutableGraph> ExecutableGraphs::forget(void* exec) {
-  const std::lock_guard lock(mutex_);
-  const auto found = graphs_.find(exec);
-  if (found == graphs_.end())
-    return nullptr;
-  auto graph = std::move(found->second);
-  graphs_.erase(found);
-  return graph;
-}
-
-void ExecutableGraphs::forgetAll() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [exec, graph] : graphs_)
-    graph->abandon();
-  graphs_.clear();
-}
-
-void ExecutableGraphs::nodeEnds(void* node) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [exec, made] : graphs_)
-    made->nodeEnds(node);
-}
-
-bool ExecutableGraphs::outlive(void* graph) {
-  const std::lock_guard lock(mutex_);
-  std::shared_ptr<OutlivingGraph> one;
-  for (const auto& [exec, made] : graphs_) {
-    if (made->outliving || !made->needs(graph))
-      continue;
-    if (!one)
-      one = std::make_shared<OutlivingGraph>(made->functions(), graph);
-    made->outliving = one;
-  }
-  return one != nullptr;
 }
 
 } // namespace mneme::record

@@ -113,6 +113,8 @@ public:
   const std::vector<const void*>& unreadable() const noexcept { return unreadable_; }
   /// Returns those of kernels in graphs in a graph that has conditional nodes.
   const std::vector<const void*>& inChildren() const noexcept { return inChildren_; }
+  /// Returns the functions of kernels that no launch in parts reaches, each with a sentence why.
+  std::vector<std::pair<const void*, const char*>> staying() const;
   bool hasConditions() const noexcept { return body_ && body_->isRebuilt; }
   /// What its conditional nodes' bodies are copied to, too; null if whyNot() was known from the
   /// start.
@@ -129,7 +131,8 @@ public:
   void changeNode(void* original, const std::function<int(void* node)>& change);
   /// A node that is off is left out of launches.
   void setOff(void* original, bool isOff);
-  /// The node of a graph in the graph has another of the same shape from now on. \throws Error
+  /// The node of a graph in the graph has another of the same shape from now on. In a graph with
+  /// conditional nodes the program's executable graph alone has that. \throws Error
   void setChild(void* original, void* graph);
   /// Takes over another graph of the same shape. \throws Error
   void update(void* graph);
@@ -160,6 +163,7 @@ private:
   GraphNode* find(void* original);
   void keep(GraphBody& body);
   void nameStaying(void* graph);
+  void addChildren(void* graph, std::vector<const void*>& inChildren);
 
   const GraphFunctions& functions_;
   const KnownKernels known_;
@@ -169,7 +173,7 @@ private:
   const char* whyNot_ = nullptr;
   const unsigned* goesOn_ = nullptr;
   bool isPaired_ = true; ///< whether it is certain which node the program means
-  std::vector<const void*> unreadable_, inChildren_, inBodies_;
+  std::vector<const void*> unreadable_, inChildren_, inBodies_, inChildrenOfBodies_;
   unsigned long long flags_;
   std::unique_ptr<GraphBody> body_;
   std::unordered_map<void*, GraphNode*> byOriginal_;

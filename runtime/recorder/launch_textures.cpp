@@ -6,9 +6,6 @@
 
 namespace mneme::record {
 
-/// What a launch hardly reads is recorded up to this size, together.
-constexpr uint64_t kSmallBytes = uint64_t{64} << 20;
-
 /// What is recorded of plain memory that an object shows: the whole allocation.
 Allocation shownBy(const TextureObject& object, const Memory& memory) {
   if (const auto served = memory.findServed(reinterpret_cast<const void*>(object.memory)))
@@ -65,16 +62,20 @@ void LaunchTextures::placeArray(Taken& taken, uint64_t mostBytes) {
   taken.ownsMemory = true;
 }
 
-/// Returns how much memory is recorded for it alone.
-uint64_t LaunchTextures::take(const LiveTextures::Object& object, uint64_t mostBytes,
-                              bool isNamed) {
-  const bool isKnown = std::ranges::any_of(taken_, [&](const Taken& one) {
+/// Perhaps by another kernel of a graph.
+bool LaunchTextures::isTaken(const LiveTextures::Object& object) const {
+  return std::ranges::any_of(taken_, [&](const Taken& one) {
     return one.found.object.handle == object.handle &&
            one.found.object.isSurface == object.isSurface;
   });
-  if (isKnown) // by another kernel of a graph
+}
+
+/// Returns how much memory is recorded for it alone.
+uint64_t LaunchTextures::take(const LiveTextures::Object& object, uint64_t mostBytes,
+                              bool isNamed) {
+  if (isTaken(object))
     return 0;
-  Taken taken{.found = access_->describe(object)};
+  Taken taken{.found = access_->describe(object), .number = object.number};
   const TextureObject& found = taken.found.object;
   if (found.isArray())
     placeArray(taken, mostBytes);
@@ -83,11 +84,11 @@ uint64_t LaunchTextures::take(const LiveTextures::Object& object, uint64_t mostB
   uint64_t bytes = taken.ownsMemory ? found.memoryBytes : 0;
   if (!found.isArray()) {
     const Allocation shown = shownBy(found, memory_);
-    const bool isTaken = std::ranges::any_of(taken_, [&](const Taken& one) {
+    const bool isShown = std::ranges::any_of(taken_, [&](const Taken& one) {
       const TextureObject& other = one.found.object;
       return !other.isArray() && other.memory - shown.address < shown.sizeBytes;
     });
-    bytes = isTaken ? 0 : shown.sizeBytes;
+    bytes = isShown ? 0 : shown.sizeBytes;
     if (bytes > mostBytes)
       throw Error(ErrorCode::Unsupported, "its memory is large");
   }
@@ -108,23 +109,35 @@ std::string LaunchTextures::take(const std::vector<LiveTextures::Object>& object
 }
 
 size_t LaunchTextures::takeIfSmall(const std::vector<LiveTextures::Object>& objects, size_t most) {
-  const size_t end = taken_.size() + most;
-  uint64_t bytesLeft = kSmallBytes;
   size_t left = 0;
   for (const LiveTextures::Object& one : objects)
     try {
-      if (taken_.size() == end)
+      const size_t before = taken_.size();
+      if (unnamed_ >= most && !isTaken(one))
         throw Error(ErrorCode::Unsupported, "there are too many");
-      bytesLeft -= take(one, bytesLeft, false);
+      smallBytesLeft_ -= take(one, smallBytesLeft_, false);
+      unnamed_ += taken_.size() - before;
     } catch (const std::exception&) {
       ++left;
     }
   return left;
 }
 
+void LaunchTextures::noteLive(const std::vector<LiveTextures::Object>& live) {
+  for (Taken& taken : taken_)
+    taken.isGone = std::ranges::none_of(live, [&](const LiveTextures::Object& one) {
+      return one.number == taken.number && one.handle == taken.found.object.handle &&
+             one.isSurface == taken.found.object.isSurface;
+    });
+}
+
 void LaunchTextures::fetch() {
+  const auto isShown = [&](const void* array) {
+    return std::ranges::any_of(
+        taken_, [&](const Taken& one) { return !one.isGone && one.found.array == array; });
+  };
   for (const Taken& taken : taken_)
-    if (taken.ownsMemory)
+    if (taken.ownsMemory && isShown(taken.found.array))
       access_->fetch(taken.found, taken.found.object.memory);
 }
 

@@ -26,12 +26,15 @@ public:
   /// Takes all of these objects, or none. Returns why none; empty if they were taken.
   /// Those that no argument names are left out if the plain memory that they show was freed.
   std::string take(const std::vector<LiveTextures::Object>& objects, bool areNamed = true);
-  /// Takes objects that the launch hardly sees, as long as they are not many and what they show is
-  /// small. Returns how many it did not take.
+  /// Takes objects that the launch hardly sees, as long as such are not more than `most`, and what
+  /// they show is small, all calls together. Returns how many it did not take.
   size_t takeIfSmall(const std::vector<LiveTextures::Object>& objects, size_t most);
   /// Leaves what nobody may free any more, since work goes on, or the device has failed.
   void abandon() noexcept { isAbandoned_ = true; }
-  /// Brings the content of the arrays to memory, as it is now. \throws Error
+  /// Others than these have ended since they were taken: nobody reads their arrays any more.
+  void noteLive(const std::vector<LiveTextures::Object>& live);
+  /// Brings the content of the arrays to memory, as it is now; of arrays that no object shows any
+  /// more it stays as it was. \throws Error
   void fetch();
 
   std::vector<TextureObject> descriptions() const;
@@ -39,8 +42,14 @@ public:
 private:
   struct Taken {
     TextureAccess::Found found;
+    uint64_t number = 0;
     bool ownsMemory = false; ///< and does not share that of another object
+    bool isGone = false;
   };
+  /// What a launch hardly reads is recorded up to this size, together.
+  static constexpr uint64_t kSmallBytes = uint64_t{64} << 20;
+
+  bool isTaken(const LiveTextures::Object& object) const;
   uint64_t take(const LiveTextures::Object& object, uint64_t mostBytes, bool isNamed);
   void placeArray(Taken& taken, uint64_t mostBytes);
   void* place(uint64_t sizeBytes);
@@ -52,6 +61,8 @@ private:
   const WorkPlace place_;
   bool isAbandoned_ = false;
   std::vector<Taken> taken_;
+  size_t unnamed_ = 0;                    ///< taken so far by takeIfSmall()
+  uint64_t smallBytesLeft_ = kSmallBytes; ///< for these
 };
 
 } // namespace mneme::record

@@ -8,6 +8,7 @@ void LiveTextures::add(const Object& object) {
   const std::lock_guard lock(mutex_);
   const auto added = objects_.insert(
       std::ranges::upper_bound(objects_, object.handle, {}, &Object::handle), object);
+  added->number = ++numbered_;
   const auto part = parts_.find(object.array);
   added->part = part == parts_.end() ? Part{} : part->second;
 }

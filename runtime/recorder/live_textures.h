@@ -30,10 +30,11 @@ public:
     /// As the program asked for it: a driver does not give all of it back.
     std::optional<TextureSampler> sampler = std::nullopt;
     std::optional<TextureView> view = std::nullopt;
-    Part part = {}; ///< what the array is a part of, if it is one
+    Part part = {};      ///< what the array is a part of, if it is one
+    uint64_t number = 0; ///< tells it from a later one that has its handle
   };
 
-  /// Finds out itself what the array is a part of.
+  /// Finds out itself what the array is a part of, and gives it a number.
   void add(const Object& object);
   void remove(const WorkPlace& place, uint64_t handle, bool isSurface);
   void notePart(const void* array, const Part& part);
@@ -50,6 +51,7 @@ private:
   mutable std::mutex mutex_;
   std::vector<Object> objects_; ///< by handle
   std::map<const void*, Part> parts_;
+  uint64_t numbered_ = 0;
 };
 
 } // namespace mneme::record

@@ -5,6 +5,7 @@
 
 #include "runtime/core/base/last_error.h"
 #include "runtime/core/base/sentence.h"
+#include "runtime/recorder/captures_relaxed.h"
 #include "runtime/recorder/graph_blocks.h"
 #include "runtime/recorder/graph_bodies.h"
 #include "runtime/recorder/loaded_symbols.h"
@@ -19,25 +20,6 @@ namespace {
 constexpr int kPinned = 1, kOnDevice = 1;             // of memory pools
 constexpr int kInvalidValue = 1, kNotSupported = 801; // of all vendors
 constexpr size_t kMostAncestors = 512;
-
-/// While it lives, this thread may call what is unsafe while something is captured.
-class RelaxedCapture {
-public:
-  explicit RelaxedCapture(const GraphFunctions& functions) : functions_(functions) {
-    isSet_ = functions_.exchangeCaptureMode(&mode_) == 0;
-  }
-  ~RelaxedCapture() {
-    if (isSet_)
-      functions_.exchangeCaptureMode(&mode_);
-  }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
-private:
-  const GraphFunctions& functions_;
-  int mode_ = 2; // relaxed, of all vendors
-  bool isSet_ = false;
-};
 
 bool asks(std::string_view name) {
   return name.find("GraphMemAttribute") != name.npos ||
@@ -152,7 +134,7 @@ int serveAllocNode(const NewNode& place, AllocParams* params, const GraphFunctio
     const KeepsLastError keeps(functions.peekAtLastError, functions.getLastError);
     if (!functions.canHoldMemory())
       return std::nullopt;
-    const RelaxedCapture relaxed(functions);
+    const CapturesRelaxed relaxed(functions.exchangeCaptureMode);
     // Vendors refuse such nodes in bodies of conditional nodes.
     if (!place.node || !params || (place.count > 0 && !place.after) || isBody(place.graph) ||
         !mayHold(session, *params))
@@ -190,7 +172,7 @@ int serveCapturedAlloc(void** pointer, size_t bytes, void* stream, const GraphFu
     const auto place = session.backend().placeOf(stream);
     if (!functions.canHoldMemory())
       return std::nullopt;
-    const RelaxedCapture relaxed(functions);
+    const CapturesRelaxed relaxed(functions.exchangeCaptureMode);
     if (!pointer || (place && place->context))
       return std::nullopt;
     AllocParams params{};

@@ -261,8 +261,8 @@ private:
   std::vector<std::string> writeGraphs();
   bool decideGraph(ExecutableGraph& graph, void* stream, std::vector<Attempt>& attempts);
   int launchWhole(std::vector<Attempt>& attempts, const char* why, const Next& whole);
-  int launchParts(std::vector<Attempt>& attempts, std::vector<RunnablePart>& parts, void* stream,
-                  const WorkPlace& place);
+  int launchParts(const GraphFunctions& functions, std::vector<Attempt>& attempts,
+                  std::vector<RunnablePart>& parts, void* stream, const WorkPlace& place);
   int launchPart(RunnablePart& part, Attempt* attempt, void* stream, const WorkPlace& place);
   void orderBehindParts(ExecutableGraph& graph, void* stream);
   int pass(Attempt& attempt, const mneme_launch& launch);

@@ -10,6 +10,7 @@
 
 #include "runtime/core/base/error.h"
 #include "runtime/core/base/sentence.h"
+#include "runtime/recorder/captures_relaxed.h"
 #include "runtime/recorder/chosen_parts.h"
 #include "runtime/recorder/loaded_code.h"
 #include "runtime/recorder/node_kernels.h"
@@ -49,24 +50,6 @@ template <typename Visit> void visitKernels(const GraphBody& graph, const Visit&
       visitKernels(*body, visit);
   }
 }
-
-/// While it lives, this thread may call what is unsafe while something is captured.
-class CapturesRelaxed {
-public:
-  explicit CapturesRelaxed(int (*exchange)(int* mode)) : exchange_(exchange) { swap(); }
-  ~CapturesRelaxed() { swap(); }
-  CapturesRelaxed(const CapturesRelaxed&) = delete;
-  CapturesRelaxed& operator=(const CapturesRelaxed&) = delete;
-
-private:
-  void swap() {
-    if (exchange_ && exchange_(&mode_) != 0)
-      exchange_ = nullptr;
-  }
-
-  int (*exchange_)(int* mode);
-  int mode_ = 2; // relaxed
-};
 
 } // namespace
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/core/base/sentence.h"
+#include "runtime/recorder/captures_relaxed.h"
 #include "runtime/recorder/executable_graph.h"
 #include "runtime/recorder/loaded_code.h"
 #include "runtime/recorder/node_kernels.h"
@@ -16,10 +17,6 @@ namespace mneme::record {
 namespace {
 
 constexpr const char* kGraph = "a graph was launched whose kernels are not recorded: ";
-constexpr const char* kInBody =
-    "it runs in the body of a conditional node of a graph, and is not recorded there";
-constexpr const char* kInGraph =
-    "it runs in a graph in a graph that has conditional nodes, and is not recorded there";
 constexpr const char* kAmong =
     "its launches in a graph with conditional nodes are not recorded: it runs neither before nor "
     "behind what has to stay in that graph, such as host functions and kernels that set conditions";
@@ -34,13 +31,17 @@ constexpr const char* kElsewhere =
 /// Ends what textures of a kept graph have in memory, at the end of its launch.
 class Session::KeptTextures {
 public:
-  KeptTextures(Session& session, const Attempt& attempt, const WorkPlace& place)
-      : session_(session), graph_(attempt.companions), place_(place) {}
+  KeptTextures(Session& session, const GraphFunctions& functions, const Attempt& attempt,
+               const WorkPlace& place)
+      : session_(session), functions_(functions), graph_(attempt.companions), place_(place) {}
   ~KeptTextures() {
     if (!graph_ || !graph_->textures)
       return;
     const CallGuard guard;
+    const CapturesRelaxed relaxed(functions_.exchangeCaptureMode);
     const AtPlace there(session_.backend_, place_);
+    if (!there.isThere()) // its context is gone, with the memory
+      graph_->textures->abandon();
     graph_->textures.reset();
   }
   KeptTextures(const KeptTextures&) = delete;
@@ -48,6 +49,7 @@ public:
 
 private:
   Session& session_;
+  const GraphFunctions& functions_;
   const std::shared_ptr<Companions> graph_;
   const WorkPlace place_;
 };
@@ -80,11 +82,8 @@ bool Session::nameUnrecorded(ExecutableGraph& graph) {
       isNamed |= countUnrecorded(function);
   if (std::exchange(graph.areStayingNamed, true))
     return isNamed;
-  for (const void* function : graph.inChildren())
-    nameOnce(function, kInGraph);
-  for (const void* function : graph.inBodies())
-    if (!graph.isChosen)
-      nameOnce(function, kInBody);
+  for (const auto& [function, why] : graph.staying())
+    nameOnce(function, why);
   return isNamed;
 }
 
@@ -181,15 +180,16 @@ int Session::launchPart(RunnablePart& part, Attempt* attempt, void* stream,
   return call();
 }
 
-int Session::launchParts(std::vector<Attempt>& attempts, std::vector<RunnablePart>& parts,
-                         void* stream, const WorkPlace& place) {
+int Session::launchParts(const GraphFunctions& functions, std::vector<Attempt>& attempts,
+                         std::vector<RunnablePart>& parts, void* stream, const WorkPlace& place) {
   {
     const CallGuard guard;
     for (Attempt& attempt : attempts)
       if (!attempt.isRecorded)
         count(attempt);
   }
-  const KeptTextures textures(*this, attempts.front(), place); // all have the same, or none
+  // All have the same textures, or none.
+  const KeptTextures textures(*this, functions, attempts.front(), place);
   int status = 0;
   auto next = attempts.begin(); // kernels are parts in the order of the attempts
   const auto isRecorded = [](const Attempt& attempt) { return attempt.isRecorded; };
@@ -255,7 +255,7 @@ int Session::launchGraph(ExecutableGraph& graph, void* stream, const Next& whole
   graph.deviceOfParts = place.device;
   if (isChosen)
     return launchChosen(graph, stream, place, whole);
-  const int status = launchParts(attempts, parts, stream, place);
+  const int status = launchParts(graph.functions(), attempts, parts, stream, place);
   if (!std::ranges::all_of(parts, &RunnablePart::isPutBack)) {
     const CallGuard guard;
     note(sentence(kGraph, ExecutableGraph::kIncomplete));

@@ -94,8 +94,12 @@ void Session::addTextures(const KernelInfo& info, const mneme_launch& launch,
 std::shared_ptr<LaunchTextures> Session::texturesOf(const Attempt& attempt,
                                                     const mneme_launch& launch) {
   const auto& graph = attempt.companions;
-  if (graph && graph->textures)
+  if (graph && graph->textures) {
+    std::vector<LiveTextures::Object> live = textures_.of(place_, false);
+    std::ranges::move(textures_.of(place_, true), std::back_inserter(live));
+    graph->textures->noteLive(live); // between kernels, other threads may have ended some
     return graph->textures;
+  }
   auto textures = std::make_shared<LaunchTextures>(*memory_, backend_.textures(), place_);
   if (!graph) {
     addTextures(*attempt.info, launch, *textures);

@@ -238,9 +238,47 @@ TEST_CASE("a graph in a body runs as a whole, unless a kernel in it sets conditi
     const Launch launch(exec);
     CHECK(world.ran == Ran{1, 2, 3, 51, 2, 3, 51});
   }
+  ExecutableGraph& exec = program.exec();
+  exec.setChild(child, child->child.get()); // no copy of it has what the program gives it
+  CHECK(!exec.whyNot());
+  CHECK(whyNotChosen(fake::functionsThatChoose(), *exec.body()) ==
+        std::string("a node in it cannot be made again"));
   child->child->add(52);
   CHECK(whyNotChosen(fake::functionsThatChoose(), *program.exec().body()) ==
         std::string("a node in it cannot be made again"));
+}
+
+TEST_CASE(
+    "kernels of graphs in graphs and in bodies are told, whether the host runs bodies or not") {
+  Program program;
+  auto* loop = program.condition(program.graph, 1, Type::While, 1);
+  auto* deep = program.condition(*loop->bodies[0], 2, Type::If, 1);
+  const auto addChild = [](fake::Graph& graph, int number) {
+    auto inner = std::make_unique<fake::Graph>();
+    inner->add(number);
+    graph.addChild(std::move(inner));
+  };
+  addChild(program.graph, 1);
+  loop->bodies[0]->add(2);
+  addChild(*loop->bodies[0], 3);
+  addChild(*deep->bodies[0], 4);
+  ExecutableGraph& exec = program.exec();
+  const auto told = [&](bool isChosen) {
+    std::map<int, std::string> all;
+    exec.isChosen = isChosen;
+    for (const auto& [function, why] : exec.staying())
+      for (const int number : {1, 2, 3, 4})
+        if (!fake::isNumberBelow(number)(function) && fake::isNumberBelow(number + 1)(function))
+          all[number] = why;
+    return all;
+  };
+  const std::string inGraph =
+      "it runs in a graph in a graph that has conditional nodes, and is not recorded there";
+  const std::string inBody =
+      "it runs in the body of a conditional node of a graph, and is not recorded there";
+  CHECK(told(true) == std::map<int, std::string>{{1, inGraph}, {3, inGraph}, {4, inGraph}});
+  CHECK(told(false) ==
+        std::map<int, std::string>{{1, inGraph}, {2, inBody}, {3, inBody}, {4, inBody}});
 }
 
 TEST_CASE("handles that are not numbers from 1 on belong to their graph") {

@@ -345,8 +345,11 @@ TEST_CASE("kernels of graphs in a graph with conditional nodes stay there, and a
   exec.update(&other);
   CHECK(exec.inChildren().empty());
   CHECK(inParts(exec, {4}) == Parts{{1, 2}, {4}}); // the fake vendor updates nothing
+  exec.isChosen = true;
   exec.setChild(child, child->child.get());
-  CHECK(exec.whyNot() == ExecutableGraph::kLost);
+  CHECK(!exec.whyNot()); // what is around it is launched in parts as before
+  CHECK(!exec.isChosen);
+  CHECK(inParts(exec, {4}) == Parts{{1, 2}, {4}});
   world.refusesNodes = true;
   const ExecutableGraph whole(&graph, made, 0, functions, {any});
   CHECK(whole.whyNot() == ExecutableGraph::kWhole);

@@ -1,8 +1,11 @@
-// Graphs of the smallest vendor runtime: kernels with a pointer and a number, one behind the other.
+// Graphs of the smallest vendor runtime: kernels with a pointer and a number, and functions of the
+// host, one behind the other.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <set>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/record/guest_graphs.h"
@@ -10,14 +13,17 @@
 
 namespace {
 
-constexpr int kInvalidValue = 1;
+constexpr int kInvalidValue = 1, kHostNode = 3;
+
+thread_local int captureMode = 0;
 
 struct Graph;
 
 struct Node {
-  GuestNode kernel;
-  float* data;
-  int count;
+  GuestNode kernel{};
+  GuestHostNode host;
+  float* data = nullptr;
+  int count = 0;
   Graph* graph;
   const Node* original = nullptr;
   void* args[2] = {&data, &count};
@@ -27,19 +33,24 @@ struct Node {
         count(*static_cast<int*>(params.args[1])), graph(of), original(from) {
     kernel.args = args;
   }
+  Node(Graph* of, const GuestHostNode& params, const Node* from = nullptr)
+      : host(params), graph(of), original(from) {}
   Node(const Node&) = delete;
 };
 
 struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
 
-  void add(const GuestNode& params, const Node* from = nullptr) {
+  template <typename Params> void add(const Params& params, const Node* from = nullptr) {
     nodes.push_back(std::make_unique<Node>(this, params, from));
   }
   Graph* copy() const {
     auto* const made = new Graph;
     for (const auto& node : nodes)
-      made->add(node->kernel, node.get());
+      if (node->host.function)
+        made->add(node->host, node.get());
+      else
+        made->add(node->kernel, node.get());
     return made;
   }
 };
@@ -64,13 +75,23 @@ int cudaGraphAddKernelNode(void** node, void* graph, void* const*, size_t,
   graphOf(graph).add(*params);
   return *node = graphOf(graph).nodes.back().get(), 0;
 }
+int cudaGraphAddHostNode(void** node, void* graph, void* const*, size_t,
+                         const GuestHostNode* params) {
+  graphOf(graph).add(*params);
+  return *node = graphOf(graph).nodes.back().get(), 0;
+}
+int cudaThreadExchangeStreamCaptureMode(int* mode) { return std::swap(*mode, captureMode), 0; }
+/// For the driver.
+bool guestMayEndCaptures() { return captureMode != 2; }
 int cudaGraphGetNodes(void* graph, void** nodes, size_t* count) {
   const auto& all = graphOf(graph).nodes;
   for (size_t index = 0; nodes && index < std::min(*count, all.size()); ++index)
     nodes[index] = all[index].get();
   return *count = all.size(), 0;
 }
-int cudaGraphNodeGetType(void*, int* type) { return *type = 0, 0; }
+int cudaGraphNodeGetType(void* node, int* type) {
+  return *type = nodeOf(node).host.function ? kHostNode : 0, 0;
+}
 int cudaGraphMemAllocNodeGetParams(void*, void*) { return kInvalidValue; }
 int cudaGraphChildGraphNodeGetGraph(void*, void**) { return kInvalidValue; }
 int cudaGraphGetEdges(void* graph, void** from, void** to, size_t* count) {
@@ -104,15 +125,22 @@ int cudaGraphNodeSetEnabled(void* exec, void* node, unsigned isEnabled) {
   return 0;
 }
 int cudaGraphKernelNodeGetParams(void* node, void* params) {
+  if (nodeOf(node).host.function)
+    return kInvalidValue;
   return *static_cast<GuestNode*>(params) = nodeOf(node).kernel, 0;
 }
 int cudaGraphLaunch(void* exec, void* stream) {
-  for (const auto& node : execOf(exec).graph->nodes)
-    if (const GuestNode& kernel = node->kernel; !execOf(exec).off.contains(node->original))
-      if (const int status = cudaLaunchKernel(kernel.function, kernel.grid, kernel.block,
-                                              kernel.args, kernel.sharedBytes, stream);
-          status != 0)
-        return status;
+  for (const auto& node : execOf(exec).graph->nodes) {
+    const GuestNode& kernel = node->kernel;
+    if (execOf(exec).off.contains(node->original))
+      continue;
+    if (node->host.function)
+      std::thread(node->host.function, node->host.data).join();
+    else if (const int status = cudaLaunchKernel(kernel.function, kernel.grid, kernel.block,
+                                                 kernel.args, kernel.sharedBytes, stream);
+             status != 0)
+      return status;
+  }
   return 0;
 }
 

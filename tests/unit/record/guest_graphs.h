@@ -12,10 +12,19 @@ struct GuestNode {
   void **args, **extra;
 };
 
+/// A function of the host's, which runs in a thread of its own.
+struct GuestHostNode {
+  void (*function)(void* data) = nullptr;
+  void* data = nullptr;
+};
+
 extern "C" {
 int cudaGraphCreate(void** graph, unsigned flags);
 int cudaGraphAddKernelNode(void** node, void* graph, void* const* after, size_t count,
                            const GuestNode* params);
+int cudaGraphAddHostNode(void** node, void* graph, void* const* after, size_t count,
+                         const GuestHostNode* params);
+int cudaThreadExchangeStreamCaptureMode(int* mode);
 int cudaGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long flags);
 int cudaGraphLaunch(void* exec, void* stream);
 int cudaGraphExecDestroy(void* exec);

@@ -62,10 +62,10 @@ inline int paint(mneme_dim3, mneme_dim3, void** args) {
   return ofDriver("cuMemcpy3DAsync_v2", &copy, static_cast<void*>(nullptr));
 }
 
-/// A graph whose first kernel writes into the array that the second can read; then a launch after
-/// its end.
+/// A graph whose first kernel writes into the array that the second can read, while another thread
+/// destroys an array that neither is given; then a launch after its end.
 inline void launchGraphWithTextures(GuestKernel kernel, float* data) {
-  const TexturedArray made;
+  const TexturedArray made, other;
   painted = made.array;
   registerKernel<2>(paint, {}, R"({"unrecorded_reads":["surfaces"]})");
   int counts[] = {7, 70};
@@ -81,6 +81,11 @@ inline void launchGraphWithTextures(GuestKernel kernel, float* data) {
                            .args = args[index],
                            .extra = nullptr};
     cudaGraphAddKernelNode(&node, graph, node ? &node : nullptr, node ? 1 : 0, &params);
+    if (index == 0) {
+      const GuestHostNode ending{.function = [](void* array) { ofDriver("cuArrayDestroy", array); },
+                                 .data = other.array};
+      cudaGraphAddHostNode(&node, graph, &node, 1, &ending);
+    }
   }
   std::printf("instantiate %d\n", cudaGraphInstantiateWithFlags(&exec, graph, 0));
   std::printf("launch %d\n", cudaGraphLaunch(exec, nullptr));

@@ -75,6 +75,7 @@ TEST_CASE("objects live until they, their array or their device are gone") {
   live.add({.handle = 3, .array = &array});
   live.add({.handle = 1});
   live.add({.handle = 1, .isSurface = true});
+  CHECK(live.of(0, false)[0].number != live.of(0, false)[1].number);
   live.add({.place = 1, .handle = 2});
   REQUIRE(live.of(0, false).size() == 2);
   CHECK(live.of(0, false)[0].handle == 1);
@@ -174,7 +175,8 @@ TEST_CASE("objects that a launch hardly sees are recorded one by one, if they ar
   LaunchTextures textures(memory, &access, 0);
   CHECK(textures.takeIfSmall(objects({11, 9, 8, 7, 25}), 5) == 2);
   CHECK(textures.descriptions().size() == 2);
-  CHECK(textures.takeIfSmall(objects({31, 41, 51}), 2) == 1);
+  CHECK(textures.takeIfSmall(objects({31, 41, 51}), 4) == 1); // together
+  CHECK(textures.takeIfSmall(objects({31, 41}), 4) == 0);     // they are there
   CHECK(textures.take(objects({7}), false).empty());
   CHECK(textures.descriptions().size() == 4);
   CHECK(textures.take(objects({7})).empty());
@@ -196,6 +198,28 @@ TEST_CASE("objects that a launch hardly sees do not bring large memory along") {
   CHECK(textures.takeIfSmall(objects({5}), 5) == 1);
   CHECK(textures.take(objects({5})).empty());        // an argument names it
   CHECK(textures.takeIfSmall(objects({4}), 5) == 0); // and another shows the same
+  LaunchTextures others(memory, &access, 0);
+  show(40 << 20);
+  CHECK(others.takeIfSmall(objects({3}), 5) == 0);
+  show(40 << 20);
+  CHECK(others.takeIfSmall(objects({2}), 5) == 1); // together with the first it is large
+}
+
+TEST_CASE("the content of arrays that no object shows any more stays as it was fetched last") {
+  Memory memory(onHost(64 << 20));
+  const FakeAccess access;
+  LaunchTextures textures(memory, &access, 0);
+  CHECK(textures.take(objects({11, 12, 25, 31})).empty()); // 11 and 12 show one array
+  textures.fetch();
+  std::vector<LiveTextures::Object> live = objects({12, 25, 31});
+  live[1].number = 7; // another one with its handle
+  textures.noteLive(live);
+  access.value = 2;
+  textures.fetch();
+  std::vector<char> content;
+  for (const TextureObject& one : textures.descriptions())
+    content.push_back(*reinterpret_cast<const char*>(one.memory));
+  CHECK(content == std::vector<char>{2, 2, 1, 2});
 }
 
 TEST_CASE("in a context of the program's own the content of arrays is in its memory") {
