@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from typing_extensions import Self
 
+from mneme.machine_code.facts import CodeFacts
 from mneme.mneme_types import ExperimentResult
 from mneme.why import roofline
 from mneme.why.comparison import Why
@@ -117,7 +118,8 @@ def test_each_configuration_is_replayed(monkeypatch: pytest.MonkeyPatch, tmp_pat
         target="sm_90",
         figures={},
         features={},
-        accesses={},
+        code=CodeFacts(ptx=None, resources=None),
+        opcodes=None,
         residency=None,
         remarks=[],
         remarks_left_out=0,
