@@ -200,9 +200,24 @@ def first_kernel(folder: Path) -> None:
         smooth(shared)
         run(shared, "mneme-cxx", "-O3", "smooth.cu", "-o", "smooth", "-lcudart")
         run(shared, "mneme", "record", "-rdb", "recording", "--", "./smooth")
-        search = ("--trials", "12", "--launch-dim", "none", "--results-dir", "results")
-        run(shared, "mneme", "tune", "-rdb", "recording", *search)
+        find_gain(shared)
     shutil.copytree(shared, folder, dirs_exist_ok=True)
+
+
+def find_gain(folder: Path) -> None:
+    """Search until there is something to deploy: on a busy machine a gain may stay uncertain."""
+    search = ("--trials", "12", "--launch-dim", "none", "--results-dir", "results")
+    for is_last in (False, False, False, True):
+        run(folder, "mneme", "tune", "-rdb", "recording", *search)
+        try:
+            run(folder, "mneme", "deploy", "results", "-o", "tuned.json")
+        except AssertionError:
+            if is_last:
+                raise
+            shutil.rmtree(folder / "results")
+        else:
+            (folder / "tuned.json").unlink()
+            return
 
 
 NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {

@@ -250,7 +250,7 @@ FAKE(cuMemFree_v2, CUdeviceptr address) {
   if (found == allocated.end())
     return CUDA_ERROR_INVALID_VALUE;
   munmap(pointerTo(address), found->second.sizeBytes);
-  // Of a kept graph: it frees while other threads may begin captures.
+  // A kept graph frees while other threads may begin captures.
   static const auto mayEnd =
       reinterpret_cast<bool (*)()>(dlsym(RTLD_DEFAULT, "guestMayEndCaptures"));
   if (getenv("MNEME_GRAPHS") && found->second.sizeBytes == 128 && mayEnd && mayEnd())
