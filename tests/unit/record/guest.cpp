@@ -266,6 +266,13 @@ void launchOnPageable(float* data) {
   std::free(host);
 }
 
+/// From the second launch on, malloc's blocks do not lead to the end of the heap.
+void launchBesideForeignHeap(float* data) {
+  launch(data, 21);
+  std::printf("heap %d\n", sbrk(4096) != reinterpret_cast<void*>(-1));
+  launch(data, 22);
+}
+
 /// Two contexts, each with what the program prefers there, and what it prefers on the device. A
 /// third takes the place of one of them.
 void launchWithCacheConfigsOfContexts() {
@@ -332,6 +339,8 @@ int main(int argc, char** argv) {
     launchOnMapped(static_cast<float*>(data), mode == "multicast");
   if (mode == "pageable")
     launchOnPageable(static_cast<float*>(data));
+  if (mode == "pageable-lost")
+    launchBesideForeignHeap(static_cast<float*>(data));
   if (mode.starts_with("heap"))
     launchOnHeap(static_cast<float*>(data), mode == "heap-waits");
   if (mode == "textures")

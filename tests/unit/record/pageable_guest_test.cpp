@@ -53,4 +53,17 @@ TEST_CASE("a device that can use pageable memory has launches recorded with it")
   }
 }
 
+TEST_CASE("a kernel before which blocks of malloc cannot be told apart is named") {
+  if (!isMallocOfGlibc)
+    return;
+  for (const std::string mode : {"pageable", "pageable-lost"}) {
+    CAPTURE(mode);
+    const Run recorded = runOnGpu(mode, true, "MNEME_TEST_PAGEABLE=1");
+    CAPTURE(recorded.said);
+    CHECK(recorded.output == runOnGpu(mode, false).output);
+    CHECK((recorded.said.find("its blocks could not be told apart") != std::string::npos) ==
+          (mode == "pageable-lost"));
+  }
+}
+
 } // namespace mneme::record::test
